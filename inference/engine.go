@@ -1,0 +1,55 @@
+// Package inference runs a language model inside the process: it loads the
+// weights, keeps one KV stream per slot, computes batches of rows of different
+// kinds in one step, samples, and turns chats into tokens and back. It knows
+// nothing of games.
+package inference
+
+import "time"
+
+// An Engine is one loaded model on one set of devices. It is used by one
+// goroutine at a time.
+type Engine interface {
+	// Limits says what fits; it never changes while the engine lives.
+	Limits() Limits
+	// Forward computes every row of the batch and fills in Row.Token for those
+	// that sample. After an error the contents of all slots are unknown.
+	Forward(*Batch) error
+	// Copy makes the first n cells of slot dst equal to those of slot src.
+	Copy(dst, src, n int) error
+	Close() error
+}
+
+// Limits of an engine.
+type Limits struct {
+	Slots  int // KV streams
+	Cells  int // tokens that one slot holds
+	Tokens int // tokens of all rows of one step together
+}
+
+// A Row is a run of tokens that one slot computes in a step: a chunk of a
+// prompt (prefill) or the one token sampled last (decode).
+type Row struct {
+	Slot   int
+	Pos    int     // position in the slot of Tokens[0]; cells before it must hold this row's earlier tokens
+	Tokens []int32 // at least one
+	Sample bool    // whether a token is drawn after the last of Tokens
+	Draw   float64 // the uniform number in [0,1) that decides the draw
+	Token  int32   // the drawn token, filled in by Forward
+}
+
+// A Batch is the work of one step. At most one row names a slot.
+type Batch struct {
+	Rows []Row
+	// At is when Forward returned, counted from the start of the run. Whoever
+	// drives the engine sets it, so that the scheduler's core needs no clock.
+	At time.Duration
+}
+
+// Tokens counts the tokens of all rows.
+func (b *Batch) Tokens() int {
+	n := 0
+	for i := range b.Rows {
+		n += len(b.Rows[i].Tokens)
+	}
+	return n
+}
