@@ -1,0 +1,81 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"selfplay/games"
+	"selfplay/inference"
+)
+
+// Config says what a Core plays and how. It is not changed once the core has it.
+type Config struct {
+	Seed      int64  // of the run: with a job's ID it decides every draw, see Draw
+	System    string // the system prompt of every turn
+	MaxTokens int    // sampled tokens a turn may have; 0: until its slot is full
+
+	// Jobs are the games to play, pulled one by one as slots become free, so
+	// that thousands may wait without taking memory. Their IDs must differ.
+	Jobs iter.Seq[Job]
+	// Total is how many jobs there are; it only serves Stats.Waiting. 0: unknown.
+	Total int
+	// New deals the game of a job. An error stops the run.
+	New func(Job) (games.Game, error)
+	// Policies answer for a seat in place of the model; nil: the model plays it.
+	// With two policies no engine is needed, nor Limits, nor Codec.
+	Policies [2]Policy
+
+	Limits inference.Limits
+	Codec  Codec
+	// Chunk, if above 0 and below Limits.Tokens, is the most tokens of one step.
+	Chunk int
+	// NoReuse computes every prompt from its first token, even where the slot
+	// already holds the beginning of it. It changes the work, never the games.
+	NoReuse bool
+}
+
+// A Codec is the model's language: chats to tokens and back.
+type Codec interface {
+	// Prompt is the chat of a system and a user message, ready for the answer.
+	// open: the chat template has already opened a think block. The core only
+	// reads ids, and not after its next call of Prompt.
+	Prompt(system, user string) (ids []int32, open bool, err error)
+	// Text is what the model wrote, for ids without the end token.
+	Text(ids []int32) string
+	// End says whether a sampled token ends the turn.
+	End(id int32) bool
+}
+
+// usesModel says whether any seat needs the engine.
+func (cfg *Config) usesModel() bool {
+	return cfg.Policies[0] == nil || cfg.Policies[1] == nil
+}
+
+// budget is the most tokens that one step computes.
+func (cfg *Config) budget() int {
+	if cfg.Chunk > 0 {
+		return min(cfg.Chunk, cfg.Limits.Tokens)
+	}
+	return cfg.Limits.Tokens
+}
+
+func (cfg *Config) check() error {
+	if cfg.Jobs == nil || cfg.New == nil {
+		return errors.New("scheduler: Config needs Jobs and New")
+	}
+	if cfg.MaxTokens < 0 || cfg.Chunk < 0 {
+		return fmt.Errorf("scheduler: MaxTokens %d and Chunk %d must not be negative", cfg.MaxTokens, cfg.Chunk)
+	}
+	if !cfg.usesModel() {
+		return nil
+	}
+	if cfg.Codec == nil {
+		return errors.New("scheduler: a seat without a policy needs a Codec")
+	}
+	// Two cells are the least: one token of prompt, one of completion.
+	if l := cfg.Limits; l.Slots < 1 || l.Cells < 2 || l.Tokens < 1 {
+		return fmt.Errorf("scheduler: limits too small to play: %d slots of %d cells, %d tokens a step", l.Slots, l.Cells, l.Tokens)
+	}
+	return nil
+}

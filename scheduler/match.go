@@ -1,0 +1,135 @@
+package scheduler
+
+import (
+	"errors"
+
+	"selfplay/games"
+	"selfplay/inference"
+	"selfplay/prompts"
+)
+
+// A match is a live game. It keeps one slot from its first turn to its last.
+type match struct {
+	job   Job
+	game  games.Game
+	key   key
+	slot  int
+	turns []Turn
+	turn  Turn // the one in progress
+	open  bool // its prompt opened a think block
+}
+
+// advance plays m until the model has to speak or the game ends.
+func (c *Core) advance(m *match) {
+	for c.err == nil {
+		if result, over := m.game.Result(); over {
+			c.end(m, result)
+			return
+		}
+		seat := m.game.ToMove()
+		m.turn = Turn{Seat: seat, Observation: m.game.Observation(), Start: c.now}
+		if policy := c.cfg.Policies[seat]; policy != nil {
+			action := policy.Act(m.game, m.key.intn(seat, len(m.turns)))
+			m.turn.Completion = action
+			c.step(m, FinishPolicy, prompts.Answer{Action: action, Status: prompts.Raw})
+		} else if c.prompt(m) {
+			return
+		}
+	}
+}
+
+// prompt puts the turn's prompt into the slot and in line for prefill; false if
+// there was nothing to compute and the turn is over.
+func (c *Core) prompt(m *match) bool {
+	ids, open, err := c.cfg.Codec.Prompt(c.cfg.System, m.turn.Observation)
+	if err == nil && len(ids) == 0 {
+		err = errors.New("the prompt has no tokens")
+	}
+	if err != nil {
+		c.fail(m.job, err)
+		return true
+	}
+	m.open = open
+	m.turn.PromptTokens = len(ids)
+	c.stats.PromptTokens += len(ids)
+	if len(ids) > c.cfg.Limits.Cells-1 {
+		c.answer(m, FinishContext, nil)
+		return false
+	}
+	s := &c.slots.all[m.slot]
+	s.load(ids, !c.cfg.NoReuse)
+	m.turn.Prefill = s.prompt - s.held
+	c.prefill.push(m.slot)
+	return true
+}
+
+// computed takes note of a row that the engine is done with, and of the token
+// sampled after it. A turn that goes on waits for its next step; one that ended
+// is played, and what follows it begins.
+func (c *Core) computed(row *inference.Row) {
+	s := &c.slots.all[row.Slot]
+	if s.decoding() {
+		c.stats.DecodeRows++
+	} else {
+		c.stats.PrefillTokens += len(row.Tokens)
+	}
+	s.held += len(row.Tokens)
+	if !row.Sample {
+		return
+	}
+	s.tokens = append(s.tokens, row.Token)
+	c.stats.CompletionTokens++
+	if finish := c.finish(s); finish != "" {
+		c.answer(s.match, finish, s.sampled())
+		c.advance(s.match)
+		return
+	}
+	c.decode.push(row.Slot)
+}
+
+// finish says why the turn in s ends with the token sampled last; "" if it goes
+// on. That token has no cell yet, and needs none unless the turn goes on.
+func (c *Core) finish(s *slot) Finish {
+	sampled := s.sampled()
+	switch {
+	case c.cfg.Codec.End(sampled[len(sampled)-1]):
+		return FinishStop
+	case len(sampled) == c.cfg.MaxTokens:
+		return FinishLength
+	case s.held == c.cfg.Limits.Cells:
+		return FinishContext
+	}
+	return ""
+}
+
+// answer ends a turn of the model with all that was sampled in it. The end
+// token counts, since it was computed like any other, but is no text.
+func (c *Core) answer(m *match, finish Finish, sampled []int32) {
+	m.turn.CompletionTokens = len(sampled)
+	if finish == FinishStop {
+		sampled = sampled[:len(sampled)-1]
+	}
+	if len(sampled) > 0 {
+		m.turn.Completion = c.cfg.Codec.Text(sampled)
+	}
+	c.step(m, finish, extract(m.turn.Completion, m.open))
+}
+
+// step plays the answer and files the turn.
+func (c *Core) step(m *match, finish Finish, answer prompts.Answer) {
+	m.turn.Finish = finish
+	m.turn.Action, m.turn.Thinking, m.turn.Status = answer.Action, answer.Thinking, answer.Status
+	m.turn.Event = m.game.Step(answer.Action)
+	m.turn.End = c.now
+	m.turns = append(m.turns, m.turn)
+	c.stats.count(&m.turn)
+}
+
+// end files the record and frees the slot.
+func (c *Core) end(m *match, result games.Result) {
+	if c.cfg.usesModel() {
+		c.slots.release(m.slot)
+	}
+	c.ended = append(c.ended, Record{Job: m.job, Turns: m.turns, Result: result})
+	c.stats.Ended++
+}

@@ -1,0 +1,51 @@
+package scheduler
+
+import "selfplay/prompts"
+
+// Stats are counts since the start of the run.
+type Stats struct {
+	Started, Ended int // games
+	Total          int // games in all, if known; see Config.Total
+
+	Steps         int
+	DecodeRows    int // rows that computed the token sampled before
+	PrefillTokens int // prompt tokens computed
+
+	Turns            int // ended
+	PromptTokens     int // of all turns begun, computed or found in the slot
+	CompletionTokens int // sampled, end tokens included
+
+	Truncated int // turns that ended while thinking
+	Length    int // turns stopped at Config.MaxTokens
+	Context   int // turns whose slot was full or too small for the prompt
+	Invalid   int // answers that the rules refused
+}
+
+// Live is how many games are being played.
+func (s Stats) Live() int { return s.Started - s.Ended }
+
+// Waiting is how many games have not begun; 0 if the total is unknown.
+func (s Stats) Waiting() int { return max(0, s.Total-s.Started) }
+
+// Stats are the counts up to the last Done.
+func (c *Core) Stats() Stats {
+	s := c.stats
+	s.Total = c.cfg.Total
+	return s
+}
+
+func (s *Stats) count(t *Turn) {
+	s.Turns++
+	if t.Status == prompts.Truncated {
+		s.Truncated++
+	}
+	switch t.Finish {
+	case FinishLength:
+		s.Length++
+	case FinishContext:
+		s.Context++
+	}
+	if t.Event.Invalid {
+		s.Invalid++
+	}
+}
