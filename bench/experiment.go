@@ -1,0 +1,199 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// format is the version of a run folder: of run.json and of the tables in
+// games.db. Raise it with every change that an older program would misread.
+const format = 1
+
+const runName = "run.json"
+
+// An Experiment is every setting that can change what is played. Two runs with
+// equal experiments may share a folder; nothing else may.
+type Experiment struct {
+	Games       []string          `json:"games"`
+	Langs       []string          `json:"langs"`
+	N           int               `json:"n"`
+	Seed        int64             `json:"seed"`
+	Model       Model             `json:"model"`
+	System      string            `json:"system"`           // the system prompt
+	Reason      map[string]string `json:"reason,omitempty"` // interface language -> language to reason in
+	Think       string            `json:"think,omitempty"`  // on, off, or empty: the template's default
+	Temperature float64           `json:"temperature"`
+	TopK        int               `json:"top_k"`
+	TopP        float64           `json:"top_p"`
+	MaxTokens   int               `json:"max_tokens"` // of one answer
+	Context     int               `json:"context"`    // tokens that a game's prompt and answer may take
+	Locales     Locales           `json:"locales"`
+}
+
+// A Model is known by its contents; a built-in policy has a name only.
+type Model struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size,omitempty"` // bytes
+	SHA256 string `json:"sha256,omitempty"`
+}
+
+// Locales are known by their contents, wherever they were read from.
+type Locales struct {
+	Source string `json:"source"` // embedded, or the folder
+	SHA256 string `json:"sha256"`
+}
+
+// A Session is one invocation that wrote to the run: how it was played. It
+// changes no outcome and takes no part in comparing experiments.
+type Session struct {
+	Started  time.Time         `json:"started"`
+	Program  string            `json:"program"`            // version
+	Model    string            `json:"model,omitempty"`    // as given on the command line
+	Settings map[string]string `json:"settings,omitempty"` // slots, chunk, threads, device, ...
+}
+
+// runFile is the contents of run.json.
+type runFile struct {
+	Format     int        `json:"format"`
+	Created    time.Time  `json:"created"`
+	Experiment Experiment `json:"experiment"`
+	How        []Session  `json:"how"` // games.session counts into this list
+}
+
+// Plan is the part of the experiment that says which games are played.
+func (e Experiment) Plan() Plan {
+	return Plan{Games: e.Games, Langs: e.Langs, N: e.N, Seed: e.Seed}
+}
+
+// A setting is one line of an experiment, for comparing and for messages.
+type setting struct{ name, value string }
+
+// settings lists the experiment in the order in which differences are named.
+func (e Experiment) settings() []setting {
+	return []setting{
+		{"model", firstOf(e.Model.SHA256, e.Model.Name)},
+		{"model size", strconv.FormatInt(e.Model.Size, 10)},
+		{"games", strings.Join(e.Games, ",")},
+		{"langs", strings.Join(e.Langs, ",")},
+		{"n", strconv.Itoa(e.N)},
+		{"seed", strconv.FormatInt(e.Seed, 10)},
+		{"max-tokens", strconv.Itoa(e.MaxTokens)},
+		{"context", strconv.Itoa(e.Context)},
+		{"system prompt", strconv.Quote(e.System)},
+		{"reason", joinMap(e.Reason)},
+		{"think", firstOf(e.Think, "default")},
+		{"temperature", strconv.FormatFloat(e.Temperature, 'g', -1, 64)},
+		{"top-k", strconv.Itoa(e.TopK)},
+		{"top-p", strconv.FormatFloat(e.TopP, 'g', -1, 64)},
+		{"locales", firstOf(e.Locales.SHA256, e.Locales.Source)},
+	}
+}
+
+// difference names the first setting in which want differs from e, or nil.
+func (e Experiment) difference(want Experiment) error {
+	there, here := e.settings(), want.settings()
+	for i := range there {
+		if there[i].value != here[i].value {
+			return fmt.Errorf("%s is %s there, %s here", there[i].name, there[i].value, here[i].value)
+		}
+	}
+	return nil
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func joinMap(m map[string]string) string {
+	var parts []string
+	for k, v := range m {
+		parts = append(parts, k+"="+v)
+	}
+	sort.Strings(parts)
+	return firstOf(strings.Join(parts, ","), "none")
+}
+
+// readRunFile reads run.json of a folder; fs.ErrNotExist if it holds none.
+func readRunFile(dir string) (runFile, error) {
+	var f runFile
+	path := filepath.Join(dir, runName)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return f, err
+	}
+	if err := json.Unmarshal(data, &f); err != nil {
+		return f, fmt.Errorf("%s is damaged (%w): restore it or choose another --run folder", path, err)
+	}
+	switch {
+	case f.Format > format:
+		return f, fmt.Errorf("%s has format %d, this program knows up to %d: use the program that wrote it", path, f.Format, format)
+	case f.Format < 1:
+		return f, fmt.Errorf("%s names no format: it was not written by this program; choose another --run folder", path)
+	}
+	if err := f.Experiment.Plan().Validate(); err != nil {
+		return f, fmt.Errorf("%s is damaged (%w): restore it or choose another --run folder", path, err)
+	}
+	return f, nil
+}
+
+// writeRunFile replaces run.json in one step: a reader, or a crash at any
+// time, finds the old contents or the new, never a part.
+func writeRunFile(dir string, f runFile) (err error) {
+	data, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, runName)
+	temp := path + ".tmp"
+	defer func() {
+		if err != nil {
+			os.Remove(temp)
+			err = fmt.Errorf("cannot write %s: %w", path, cause(err))
+		}
+	}()
+	if err := writeSynced(temp, append(data, '\n')); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return err
+	}
+	return syncFolder(dir)
+}
+
+func writeSynced(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// syncFolder makes the names in a folder durable, not only the files.
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// cause drops the operation and path that the os package puts in front: the
+// messages here name the path themselves.
+func cause(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
+	}
+	return err
+}

@@ -1,0 +1,208 @@
+package bench
+
+import (
+	"database/sql"
+	"maps"
+	"slices"
+
+	"selfplay/prompts"
+	"selfplay/scheduler"
+)
+
+// A Report is what a run measured. Games go by their environment id, as in the
+// plan (TicTacToe-v0). A value that no game speaks for is absent.
+type Report struct {
+	Experiment Experiment `json:"experiment"`
+	Counts                // of the whole run
+
+	Margins    map[string]map[string]map[string]float64 `json:"margins"`     // game, language A, language B: Delta(A,B)
+	Mu         map[string]map[string]float64            `json:"mu"`          // game, language: mean margin
+	Gap        map[string]float64                       `json:"gap"`         // game: largest mu less the smallest
+	FirstMover map[string]map[string]float64            `json:"first_mover"` // game, language: seat 0 over seat 1, same language
+
+	// Means over the games: Figure 2 of the paper, and Table 2's last column.
+	MarginsMean map[string]map[string]float64 `json:"margins_mean"`
+	MuMean      map[string]float64            `json:"mu_mean"`
+	GapMean     *float64                      `json:"gap_mean,omitempty"`
+
+	ByGame map[string]Counts       `json:"by_game"`
+	ByLang map[string]AnswerCounts `json:"by_lang"` // answers given in the language
+}
+
+// Counts are sums over games.
+type Counts struct {
+	Planned       int `json:"planned"`
+	Games         int `json:"games"` // ended
+	Wins0         int `json:"wins0"` // by seat 0
+	Wins1         int `json:"wins1"`
+	Draws         int `json:"draws"`
+	InvalidLosses int `json:"invalid_losses"` // by a second invalid move in a row
+	AnswerCounts
+}
+
+// AnswerCounts are sums over answers. Boxed, Raw and Truncated are the ways in
+// which an action was found; Stop, Length, Context and Policy the ways in which
+// the completion ended.
+type AnswerCounts struct {
+	Turns            int `json:"turns"`
+	Boxed            int `json:"boxed"`
+	Raw              int `json:"raw"`
+	Truncated        int `json:"truncated"` // thinking that never ended
+	Stop             int `json:"stop"`
+	Length           int `json:"length_limited"`
+	Context          int `json:"context_full"`
+	Policy           int `json:"policy"`
+	Invalid          int `json:"invalid_actions"`   // refused by the rules
+	Defaulted        int `json:"defaulted_actions"` // unreadable, so the rules took their default
+	PromptTokens     int `json:"prompt_tokens"`
+	PrefillTokens    int `json:"prefill_tokens"` // prompt tokens really computed
+	CompletionTokens int `json:"completion_tokens"`
+}
+
+// add counts answers of one kind.
+func (c *AnswerCounts) add(a Answers) {
+	c.Turns += a.Count
+	switch a.Status {
+	case prompts.Boxed:
+		c.Boxed += a.Count
+	case prompts.Raw:
+		c.Raw += a.Count
+	case prompts.Truncated:
+		c.Truncated += a.Count
+	}
+	switch a.Finish {
+	case scheduler.FinishStop:
+		c.Stop += a.Count
+	case scheduler.FinishLength:
+		c.Length += a.Count
+	case scheduler.FinishContext:
+		c.Context += a.Count
+	case scheduler.FinishPolicy:
+		c.Policy += a.Count
+	}
+	c.Invalid += a.Invalid
+	c.Defaulted += a.Defaulted
+	c.PromptTokens += a.PromptTokens
+	c.PrefillTokens += a.Prefill
+	c.CompletionTokens += a.CompletionTokens
+}
+
+// add counts a game.
+func (c *Counts) add(o Outcome) {
+	var t Tally
+	t.add(o.Rewards)
+	c.Games++
+	c.Wins0 += t.Wins0
+	c.Wins1 += t.Wins1
+	c.Draws += t.Draws
+	if o.Invalid[0] || o.Invalid[1] {
+		c.InvalidLosses++
+	}
+}
+
+// Report measures the games that have ended so far.
+func (r *Run) Report() (*Report, error) {
+	rep := newReport(r.Experiment)
+	matrices := map[string]Matrix{}
+	for _, game := range r.Experiment.Games {
+		matrices[game] = Matrix{}
+	}
+	err := r.read(func(tx *sql.Tx) error {
+		err := outcomes(tx, func(o Outcome) error {
+			matrices[o.Job.Game].add(o)
+			rep.countGame(o)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return answers(tx, rep.countAnswers)
+	})
+	rep.measure(matrices)
+	return rep, err
+}
+
+func newReport(e Experiment) *Report {
+	rep := &Report{
+		Experiment: e,
+		Margins:    map[string]map[string]map[string]float64{}, Mu: map[string]map[string]float64{},
+		Gap: map[string]float64{}, FirstMover: map[string]map[string]float64{},
+		MarginsMean: map[string]map[string]float64{}, MuMean: map[string]float64{},
+		ByGame: map[string]Counts{}, ByLang: map[string]AnswerCounts{},
+	}
+	rep.Planned = e.Plan().Len()
+	for _, game := range e.Games {
+		rep.ByGame[game] = Counts{Planned: rep.Planned / len(e.Games)}
+	}
+	for _, lang := range e.Langs {
+		rep.ByLang[lang] = AnswerCounts{}
+	}
+	return rep
+}
+
+func (rep *Report) countGame(o Outcome) {
+	rep.Counts.add(o)
+	c := rep.ByGame[o.Job.Game]
+	c.add(o)
+	rep.ByGame[o.Job.Game] = c
+}
+
+func (rep *Report) countAnswers(a Answers) error {
+	rep.AnswerCounts.add(a)
+	g, l := rep.ByGame[a.Game], rep.ByLang[a.Lang]
+	g.AnswerCounts.add(a)
+	l.add(a)
+	rep.ByGame[a.Game], rep.ByLang[a.Lang] = g, l
+	return nil
+}
+
+// measure fills in the metrics from the results of each game.
+func (rep *Report) measure(matrices map[string]Matrix) {
+	e := rep.Experiment
+	for _, game := range e.Games {
+		m := matrices[game]
+		margins, mu, first := map[string]map[string]float64{}, map[string]float64{}, map[string]float64{}
+		for _, a := range e.Langs {
+			margins[a] = collect(e.Langs, func(b string) (float64, bool) { return m.Margin(a, b) })
+		}
+		mu = collect(e.Langs, func(a string) (float64, bool) { return m.MeanMargin(a, e.Langs) })
+		first = collect(e.Langs, m.FirstMover)
+		rep.Margins[game], rep.Mu[game], rep.FirstMover[game] = margins, mu, first
+		if gap, ok := Gap(slices.Collect(maps.Values(mu))); ok {
+			rep.Gap[game] = gap
+		}
+	}
+	for _, a := range e.Langs {
+		rep.MarginsMean[a] = collect(e.Langs, func(b string) (float64, bool) {
+			return meanOver(e.Games, func(game string) (float64, bool) { v, ok := rep.Margins[game][a][b]; return v, ok })
+		})
+	}
+	rep.MuMean = collect(e.Langs, func(a string) (float64, bool) {
+		return meanOver(e.Games, func(game string) (float64, bool) { v, ok := rep.Mu[game][a]; return v, ok })
+	})
+	if gap, ok := meanOver(e.Games, func(game string) (float64, bool) { v, ok := rep.Gap[game]; return v, ok }); ok {
+		rep.GapMean = &gap
+	}
+}
+
+// collect makes a map of the values that exist.
+func collect(keys []string, value func(string) (float64, bool)) map[string]float64 {
+	m := map[string]float64{}
+	for _, key := range keys {
+		if v, ok := value(key); ok {
+			m[key] = v
+		}
+	}
+	return m
+}
+
+// meanOver is the mean of the values that exist; false if none does.
+func meanOver(keys []string, value func(string) (float64, bool)) (float64, bool) {
+	var values []float64
+	for _, key := range keys {
+		if v, ok := value(key); ok {
+			values = append(values, v)
+		}
+	}
+	return mean(values)
+}
