@@ -26,6 +26,8 @@ type Config struct {
 	// With two policies no engine is needed, nor Limits, nor Codec.
 	Policies [2]Policy
 
+	// Limits of the engine. No more games are live than slots, nor than tokens
+	// in a step, so that each gets on in every step.
 	Limits inference.Limits
 	Codec  Codec
 	// Chunk, if above 0 and below Limits.Tokens, is the most tokens of one step.

@@ -29,10 +29,10 @@ type Core struct {
 	stop   func()
 
 	slots slots
-	// A slot in use is either waiting in one of the queues or, between Next and
-	// Done, in a row that samples.
+	// A slot in use is in one of these or, between Next and Done, in a row that
+	// samples.
 	prefill queue // turns with prompt tokens to compute, in the order they began
-	decode  queue // turns with one token to compute, longest waiting first
+	decode  []int // turns with one token to compute
 
 	batch inference.Batch // the step's work, reused
 	open  bool            // between Next and Done
@@ -52,7 +52,8 @@ func NewCore(cfg Config) (*Core, error) {
 	if cfg.usesModel() {
 		n := cfg.Limits.Slots
 		c.budget = cfg.budget()
-		c.slots, c.prefill, c.decode = newSlots(n), newQueue(n), newQueue(n)
+		c.slots = newSlots(n, cfg.Limits.Cells)
+		c.prefill, c.decode = newQueue(n), make([]int, 0, n)
 		c.batch.Rows = make([]inference.Row, 0, n)
 	}
 	c.next, c.stop = iter.Pull(cfg.Jobs)
@@ -107,13 +108,15 @@ func (c *Core) Err() error { return c.err }
 // Close lets go of the iterator over the jobs. The core must not be used after.
 func (c *Core) Close() { c.stop() }
 
-// addDecodes gives every turn that is decoding its one token, as far as the
-// budget goes; those left out are the first of the next step.
+// addDecodes gives every turn that is decoding its one token. There is one for
+// each: a game is only admitted to a step with tokens to spare, so there are
+// never more live games than tokens in a step.
 func (c *Core) addDecodes(left int) int {
-	for n := min(left, c.decode.n); n > 0; n-- {
-		c.addRow(c.decode.pop(), 1)
-		left--
+	for _, i := range c.decode {
+		c.addRow(i, 1)
 	}
+	left -= len(c.decode)
+	c.decode = c.decode[:0]
 	return left
 }
 
@@ -150,8 +153,8 @@ func (c *Core) addRow(i, n int) {
 	c.batch.Rows = append(c.batch.Rows, row)
 }
 
-// room says whether a game more fits into this step: a free slot and tokens to
-// begin its prompt with.
+// room says whether one more game fits into this step: a free slot, and tokens
+// to begin its prompt with.
 func (c *Core) room(left int) bool {
 	if c.dry || c.err != nil || len(c.ended) >= endsPerStep {
 		return false

@@ -84,7 +84,7 @@ func (c *Core) computed(row *inference.Row) {
 		c.advance(s.match)
 		return
 	}
-	c.decode.push(row.Slot)
+	c.decode = append(c.decode, row.Slot)
 }
 
 // finish says why the turn in s ends with the token sampled last; "" if it goes

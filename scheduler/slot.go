@@ -50,7 +50,17 @@ type slots struct {
 	lowest int // no slot below is free
 }
 
-func newSlots(n int) slots { return slots{all: make([]slot, n), free: n} }
+// newSlots makes n free slots. Each has room for its cells and for the token
+// sampled last, so that nothing is allocated while it decodes.
+func newSlots(n, cells int) slots {
+	s := slots{all: make([]slot, n), free: n}
+	size := cells + 1
+	tokens := make([]int32, n*size)
+	for i := range s.all {
+		s.all[i].tokens = tokens[i*size : i*size : (i+1)*size]
+	}
+	return s
+}
 
 // take gives the lowest free slot to m. There must be one.
 func (s *slots) take(m *match) int {
@@ -69,7 +79,8 @@ func (s *slots) release(i int) {
 	s.lowest = min(s.lowest, i)
 }
 
-// A queue holds slot numbers, each at most once, first in first out.
+// A queue holds slot numbers, first in first out. Each is in it at most once, so
+// a ring as long as there are slots is always enough.
 type queue struct {
 	ring    []int
 	head, n int
