@@ -1,5 +1,3 @@
-// Package games holds the rules of the two-player text games and what each
-// player is shown. It knows nothing of models.
 package games
 
 // A Game is one running match. It is used by one goroutine.
@@ -35,6 +33,6 @@ type Result struct {
 	Rewards [2]int    // 1 won, -1 lost, 0 drawn
 	Reasons [2]string // in each seat's language
 	Invalid [2]bool   // the seat lost by a second invalid move in a row
-	Turns   [2]int    // valid moves made
+	Turns   [2]int    // moves made, as the reference counts them: also the one that forfeits
 	Roles   [2]string // the seat's role name in its language
 }

@@ -1,0 +1,62 @@
+package games
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"selfplay/locales"
+)
+
+// A Spec is a game with its parameters set, as TextArena registers it.
+type Spec struct {
+	ID   string // such as Nim-v0-large
+	Game string // the rules, and the folder of its strings: Nim
+
+	messages []locales.Message
+	wrap     func(string) string
+	start    func(s setting, seed int64) Game
+}
+
+var specs = []Spec{
+	{"TicTacToe-v0", "TicTacToe", ticTacToeMessages, inBrackets, newTicTacToe},
+	{"Nim-v0", "Nim", nimMessages, inBrackets, nimOf(3, 4, 5)},
+	{"Nim-v0-medium", "Nim", nimMessages, inBrackets, nimOf(4, 2, 3, 7)},
+	{"Nim-v0-large", "Nim", nimMessages, inBrackets, nimOf(5, 7, 9, 11, 2)},
+}
+
+// Names lists the environment ids.
+func Names() []string {
+	names := make([]string, len(specs))
+	for i, s := range specs {
+		names[i] = s.ID
+	}
+	return names
+}
+
+// Lookup finds an environment by its id, or by the name of its game, which
+// means the variant without a suffix: TicTacToe is TicTacToe-v0.
+func Lookup(name string) (Spec, error) {
+	for _, id := range []string{name, name + "-v0"} {
+		if i := slices.IndexFunc(specs, func(s Spec) bool { return s.ID == id }); i >= 0 {
+			return specs[i], nil
+		}
+	}
+	return Spec{}, fmt.Errorf("games: unknown game %q; choose from: %s", name, strings.Join(Names(), ", "))
+}
+
+// New starts a match, each seat in its language. Everything random in it
+// follows from seed alone.
+func (s Spec) New(set *locales.Set, langs [2]string, seed int64) (Game, error) {
+	t := setting{wrap: s.wrap}
+	for seat, lang := range langs {
+		var err error
+		if t.texts[seat], err = set.Texts(s.Game, lang, s.messages); err != nil {
+			return nil, err
+		}
+		if t.common[seat], err = set.Texts(locales.Common, lang, commonMessages); err != nil {
+			return nil, err
+		}
+	}
+	return s.start(t, seed), nil
+}
