@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -154,7 +155,7 @@ func quickCheck(db *sql.DB, path string) error {
 		return err
 	}
 	if verdict != "ok" {
-		return fmt.Errorf("%s is damaged (%s): restore it or choose another --run folder", path, verdict)
+		return fmt.Errorf("%s is damaged (%s): restore it or choose another --run folder", path, strings.ReplaceAll(verdict, "\n", " "))
 	}
 	return nil
 }

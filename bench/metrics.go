@@ -9,6 +9,10 @@ type Outcome struct {
 	Invalid [2]bool // the seat lost by a second invalid move in a row
 }
 
+func outcomeOf(r scheduler.Record) Outcome {
+	return Outcome{Job: r.Job, Rewards: r.Result.Rewards, Invalid: r.Result.Invalid}
+}
+
 // A Tally counts the games of one ordered language pair by who won.
 type Tally struct {
 	Wins0 int // won by seat 0

@@ -26,7 +26,7 @@ func (r *Run) Outcomes(f func(Outcome) error) error {
 
 func outcomes(tx *sql.Tx, f func(Outcome) error) error {
 	return eachGame(tx, allGames, nil, func(_ int, rec scheduler.Record) error {
-		return f(Outcome{Job: rec.Job, Rewards: rec.Result.Rewards, Invalid: rec.Result.Invalid})
+		return f(outcomeOf(rec))
 	})
 }
 
@@ -141,9 +141,11 @@ func readTurns(query *sql.Stmt, position int) ([]scheduler.Turn, error) {
 	return turns, rows.Err()
 }
 
-// Answers counts the answers of one game in one language that were found and
-// ended alike.
+// Answers counts the answers of one session, game and language that were found
+// and ended alike.
 type Answers struct {
+	Session          int           // in Run.How
+	End              time.Duration // of the last, since the start of the session
 	Game             string
 	Lang             string
 	Status           prompts.Status
@@ -156,9 +158,9 @@ type Answers struct {
 	Prefill          int // prompt tokens really computed
 }
 
-const selectAnswers = `SELECT g.game, CASE t.seat WHEN 0 THEN g.lang0 ELSE g.lang1 END, t.status, t.finish,
+const selectAnswers = `SELECT g.session, max(t.end_ms), g.game, CASE t.seat WHEN 0 THEN g.lang0 ELSE g.lang1 END, t.status, t.finish,
 	count(*), sum(t.invalid), sum(t.defaulted), sum(t.prompt_tokens), sum(t.completion_tokens), sum(t.prefill_tokens)
-	FROM turns t JOIN games g ON g.position = t.game GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`
+	FROM turns t JOIN games g ON g.position = t.game GROUP BY 1, 3, 4, 5, 6 ORDER BY 1, 3, 4, 5, 6`
 
 // answers calls f for every kind of answer that was given.
 func answers(tx *sql.Tx, f func(Answers) error) error {
@@ -169,11 +171,13 @@ func answers(tx *sql.Tx, f func(Answers) error) error {
 	defer rows.Close()
 	for rows.Next() {
 		var a Answers
-		err := rows.Scan(&a.Game, &a.Lang, &a.Status, &a.Finish, &a.Count, &a.Invalid, &a.Defaulted,
+		var end int64
+		err := rows.Scan(&a.Session, &end, &a.Game, &a.Lang, &a.Status, &a.Finish, &a.Count, &a.Invalid, &a.Defaulted,
 			&a.PromptTokens, &a.CompletionTokens, &a.Prefill)
 		if err != nil {
 			return err
 		}
+		a.End = time.Duration(end) * time.Millisecond
 		if err := f(a); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"maps"
 	"slices"
+	"time"
 
 	"selfplay/prompts"
 	"selfplay/scheduler"
@@ -14,6 +15,7 @@ import (
 type Report struct {
 	Experiment Experiment `json:"experiment"`
 	Counts                // of the whole run
+	Seconds    float64    `json:"seconds"` // played, summed over the sessions
 
 	Margins    map[string]map[string]map[string]float64 `json:"margins"`     // game, language A, language B: Delta(A,B)
 	Mu         map[string]map[string]float64            `json:"mu"`          // game, language: mean margin
@@ -116,7 +118,18 @@ func (r *Run) Report() (*Report, error) {
 		if err != nil {
 			return err
 		}
-		return answers(tx, rep.countAnswers)
+		played := make([]time.Duration, len(r.How)) // by session
+		err = answers(tx, func(a Answers) error {
+			rep.countAnswers(a)
+			if a.Session < len(played) { // else it began after run.json was read
+				played[a.Session] = max(played[a.Session], a.End)
+			}
+			return nil
+		})
+		for _, d := range played {
+			rep.Seconds += d.Seconds()
+		}
+		return err
 	})
 	rep.measure(matrices)
 	return rep, err
@@ -147,13 +160,12 @@ func (rep *Report) countGame(o Outcome) {
 	rep.ByGame[o.Job.Game] = c
 }
 
-func (rep *Report) countAnswers(a Answers) error {
+func (rep *Report) countAnswers(a Answers) {
 	rep.AnswerCounts.add(a)
 	g, l := rep.ByGame[a.Game], rep.ByLang[a.Lang]
 	g.AnswerCounts.add(a)
 	l.add(a)
 	rep.ByGame[a.Game], rep.ByLang[a.Lang] = g, l
-	return nil
 }
 
 // measure fills in the metrics from the results of each game.
@@ -161,13 +173,12 @@ func (rep *Report) measure(matrices map[string]Matrix) {
 	e := rep.Experiment
 	for _, game := range e.Games {
 		m := matrices[game]
-		margins, mu, first := map[string]map[string]float64{}, map[string]float64{}, map[string]float64{}
+		margins := map[string]map[string]float64{}
 		for _, a := range e.Langs {
 			margins[a] = collect(e.Langs, func(b string) (float64, bool) { return m.Margin(a, b) })
 		}
-		mu = collect(e.Langs, func(a string) (float64, bool) { return m.MeanMargin(a, e.Langs) })
-		first = collect(e.Langs, m.FirstMover)
-		rep.Margins[game], rep.Mu[game], rep.FirstMover[game] = margins, mu, first
+		mu := collect(e.Langs, func(a string) (float64, bool) { return m.MeanMargin(a, e.Langs) })
+		rep.Margins[game], rep.Mu[game], rep.FirstMover[game] = margins, mu, collect(e.Langs, m.FirstMover)
 		if gap, ok := Gap(slices.Collect(maps.Values(mu))); ok {
 			rep.Gap[game] = gap
 		}

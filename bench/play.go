@@ -1,0 +1,143 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"selfplay/inference"
+	"selfplay/scheduler"
+)
+
+// Options say what Play plays, where it is kept and how it is shown.
+type Options struct {
+	Dir        string // the run folder
+	Experiment Experiment
+	Session    Session
+	Player     Player
+	Progress   io.Writer // where progress lines go; nil: nowhere
+	Terminal   bool      // Progress is a terminal: rewrite one line
+}
+
+// A Player plays the jobs, total in all, and gives each ended game to sink,
+// from one goroutine. It calls progress, from one goroutine too, as often as it
+// likes. When ctx ends it begins nothing new and returns ctx.Err().
+type Player func(ctx context.Context, jobs iter.Seq[scheduler.Job], total int,
+	sink func(scheduler.Record) error, progress func(scheduler.Progress)) error
+
+// OnEngine plays on one engine in this process, which may be nil if policies
+// play both seats. Of cfg, the jobs are Play's to fill in.
+func OnEngine(cfg scheduler.Config, engine inference.Engine) Player {
+	return func(ctx context.Context, jobs iter.Seq[scheduler.Job], total int,
+		sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
+		cfg.Jobs, cfg.Total = jobs, total
+		core, err := scheduler.NewCore(cfg)
+		if err != nil {
+			return err
+		}
+		return scheduler.Run(ctx, core, engine, sink, progress)
+	}
+}
+
+// A Summary is what one invocation of Play did. Tokens count all its work, that
+// on games it did not end included. WholeRun has the totals with what
+// earlier invocations left in the folder.
+type Summary struct {
+	Games             int     `json:"games"`
+	Seconds           float64 `json:"seconds"`
+	GamesPerS         float64 `json:"games_per_s"`
+	CompletionTokens  int     `json:"completion_tokens"`
+	CompletionTokPerS float64 `json:"completion_tok_per_s"`
+	PromptTokens      int     `json:"prompt_tokens"`
+	PromptTokPerS     float64 `json:"prompt_tok_per_s"`
+	PrefillTokens     int     `json:"prefill_tokens"` // prompt tokens really computed
+	Turns             int     `json:"turns"`
+	InvalidLosses     int     `json:"invalid_losses"`
+	Wins0             int     `json:"wins0"`
+	Wins1             int     `json:"wins1"`
+	Draws             int     `json:"draws"`
+
+	Dir      string  `json:"run"` // the folder
+	WholeRun Counts  `json:"whole_run"`
+	Report   *Report `json:"-"` // of the whole run
+}
+
+// Play plays the games of the experiment that have not ended yet and keeps
+// them in the run folder. Whatever stops it, all ended games are kept and the
+// same call goes on from there. The summary holds what was done, also beside an
+// error of the player, if Report is not nil.
+func Play(ctx context.Context, o Options) (Summary, error) {
+	store, err := Create(o.Dir, o.Experiment, o.Session)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer store.Close()
+	jobs, err := store.Remaining()
+	if err != nil {
+		return Summary{}, err
+	}
+	before, err := store.Games()
+	if err != nil {
+		return Summary{}, err
+	}
+	show := &progressLine{w: o.Progress, terminal: o.Terminal, before: before, planned: o.Experiment.Plan().Len()}
+	sum, playErr := play(ctx, o.Player, jobs, show, store.Append)
+	sum.Dir = o.Dir
+	if sum.Report, err = store.Report(); err != nil {
+		return sum, errors.Join(playErr, err)
+	}
+	sum.WholeRun = sum.Report.Counts
+	return sum, explain(ctx, playErr, sum.WholeRun, o.Dir)
+}
+
+// play runs the player over the jobs that remain, if any.
+func play(ctx context.Context, player Player, jobs iter.Seq[scheduler.Job], show *progressLine,
+	store func(...scheduler.Record) error) (Summary, error) {
+	total := show.planned - show.before
+	if total == 0 {
+		return Summary{}, nil
+	}
+	var last scheduler.Progress
+	progress := func(p scheduler.Progress) {
+		last = p
+		show.update(p)
+	}
+	k := newKeeper(store)
+	start := time.Now()
+	err := player(ctx, jobs, total, k.keep, progress)
+	if lost := k.close(); lost != nil {
+		err = lost // it says why the player was stopped
+	}
+	show.finish(last)
+	if err == nil && k.counts.Games != total {
+		err = fmt.Errorf("the player ended %d games of %d", k.counts.Games, total)
+	}
+	return summarize(k.counts, last.Stats, time.Since(start)), err
+}
+
+func summarize(c Counts, s scheduler.Stats, took time.Duration) Summary {
+	perSecond := func(n int) float64 { return float64(n) / max(took.Seconds(), 1e-9) }
+	return Summary{
+		Games: c.Games, Seconds: took.Seconds(), GamesPerS: perSecond(c.Games),
+		CompletionTokens: s.CompletionTokens, CompletionTokPerS: perSecond(s.CompletionTokens),
+		PromptTokens: s.PromptTokens, PromptTokPerS: perSecond(s.PromptTokens),
+		PrefillTokens: s.PrefillTokens, Turns: s.Turns,
+		InvalidLosses: c.InvalidLosses, Wins0: c.Wins0, Wins1: c.Wins1, Draws: c.Draws,
+	}
+}
+
+// explain says what was kept when a run did not end by itself.
+func explain(ctx context.Context, err error, whole Counts, dir string) error {
+	if err == nil {
+		return nil
+	}
+	why := "failed"
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		why = "stopped"
+	}
+	return fmt.Errorf("%s (%w): %s of %s games have ended and are kept in %s; the same command plays the rest",
+		why, err, thousands(whole.Games), thousands(whole.Planned), dir)
+}

@@ -1,0 +1,93 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"selfplay/scheduler"
+)
+
+// A progressLine shows how far a run is: on a terminal one line that is written
+// over, elsewhere a new line now and then, so that a log stays short.
+type progressLine struct {
+	w        io.Writer // nil: silent
+	terminal bool
+	before   int // games that had ended before
+	planned  int // of the whole run
+
+	shown time.Duration // when it was written last, on the clock of Progress.Elapsed
+}
+
+func (l *progressLine) update(p scheduler.Progress) {
+	interval := 10 * time.Second
+	if l.terminal {
+		interval = 200 * time.Millisecond
+	}
+	if p.Elapsed-l.shown >= interval {
+		l.show(p)
+	}
+}
+
+// finish shows the last state and leaves the line.
+func (l *progressLine) finish(p scheduler.Progress) {
+	l.show(p)
+	if l.w != nil && l.terminal {
+		io.WriteString(l.w, "\n")
+	}
+}
+
+func (l *progressLine) show(p scheduler.Progress) {
+	l.shown = p.Elapsed
+	if l.w == nil {
+		return
+	}
+	// An error of the screen is no reason to stop a run.
+	if l.terminal {
+		fmt.Fprintf(l.w, "\r%s\x1b[K", l.text(p))
+	} else {
+		fmt.Fprintln(l.w, l.text(p))
+	}
+}
+
+// text is the line. Rates are means since the start of this session.
+func (l *progressLine) text(p scheduler.Progress) string {
+	ended := l.before + p.Ended
+	line := fmt.Sprintf("%s of %s games, %d%%", thousands(ended), thousands(l.planned), 100*ended/l.planned)
+	seconds := p.Elapsed.Seconds()
+	if seconds <= 0 || p.Ended == 0 {
+		return line
+	}
+	perS := float64(p.Ended) / seconds
+	line += fmt.Sprintf(", %.3g games/s", perS)
+	if p.CompletionTokens > 0 {
+		line += fmt.Sprintf(", %s tokens/s", thousands(int(float64(p.CompletionTokens)/seconds)))
+	}
+	if left := l.planned - ended; left > 0 {
+		line += fmt.Sprintf(", %d playing, %s left", p.Live(), roughly(float64(left)/perS))
+	}
+	return line
+}
+
+// roughly is a number of seconds in the two largest units that matter.
+func roughly(seconds float64) string {
+	s := int(seconds + 0.5)
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	default:
+		return fmt.Sprintf("%dh%02dm", s/3600, s%3600/60)
+	}
+}
+
+// thousands writes a count with commas: 28,800.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

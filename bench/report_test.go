@@ -1,0 +1,182 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// mustPlay stores every game of the experiment, as played invents them, and
+// returns the run.
+func mustPlay(t *testing.T, e Experiment) *Run {
+	t.Helper()
+	s := mustCreate(t, t.TempDir(), e)
+	for _, j := range remaining(t, s) {
+		if err := s.Append(played(j)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s.Run
+}
+
+// In played, seat 0 wins indices 0 and 2 and seat 1 index 1, in every cell: no
+// language is better, and moving first is worth (2-1)/3.
+func TestReportByHand(t *testing.T) {
+	rep, err := mustPlay(t, testExperiment()).Report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := rep.Margins["Nim-v0"]["en"]["ar"]; v != 0 {
+		t.Errorf("margin %v, want 0", v)
+	}
+	if v := rep.FirstMover["Nim-v0"]["ar"]; !near(v, 1.0/3) {
+		t.Errorf("first mover %v, want 1/3", v)
+	}
+	nim := rep.ByGame["Nim-v0"] // 18 games: 6 of each index, 3 turns each
+	want := Counts{Planned: 18, Games: 18, Wins0: 12, Wins1: 6, InvalidLosses: 6, AnswerCounts: AnswerCounts{
+		Turns: 54, Boxed: 54, Stop: 54, Invalid: 18, Defaulted: 18, PromptTokens: 54 * 20, PrefillTokens: 54 * 10, CompletionTokens: 54 * 5}}
+	if nim != want {
+		t.Errorf("counts\n%+v, want\n%+v", nim, want)
+	}
+	if rep.ByLang["en"].Turns+rep.ByLang["ar"].Turns != rep.Turns || rep.Turns != 108 {
+		t.Errorf("%d answers in en, %d in ar, %d in all", rep.ByLang["en"].Turns, rep.ByLang["ar"].Turns, rep.Turns)
+	}
+	if rep.Seconds != 2.007 {
+		t.Errorf("%v seconds, want 2.007", rep.Seconds)
+	}
+}
+
+// A report of nothing has no value where there is none, and is still JSON.
+func TestReportOfNothing(t *testing.T) {
+	s := mustCreate(t, t.TempDir(), testExperiment())
+	rep, err := s.Report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(rep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"margins":{"Nim-v0":{"ar":{},"en":{}}`, `"mu":{"Nim-v0":{}`, `"gap":{}`, `"games":0`, `"planned":36`} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("no %s in %s", want, data)
+		}
+	}
+}
+
+func TestReportIsDeterministic(t *testing.T) {
+	var first []byte
+	for range 3 {
+		rep, err := mustPlay(t, testExperiment()).Report()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := rep.WriteText(&out, "RUN"); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.NewEncoder(&out).Encode(rep); err != nil {
+			t.Fatal(err)
+		}
+		if first != nil && !bytes.Equal(first, out.Bytes()) {
+			t.Fatalf("two reports of the same games differ:\n%s\n%s", first, out.Bytes())
+		}
+		first = out.Bytes()
+	}
+}
+
+func TestReportText(t *testing.T) {
+	rep := newReport(Experiment{Games: []string{"TicTacToe-v0"}, Langs: []string{"en", "ar", "zh_tw"}, N: 10, Seed: 1})
+	rep.ByGame["TicTacToe-v0"] = Counts{Planned: 1200, Games: 1100, Wins0: 600, Wins1: 400, Draws: 100, InvalidLosses: 7}
+	rep.ByLang["en"] = AnswerCounts{Turns: 12, Boxed: 9, Raw: 2, Truncated: 1, Length: 1, Context: 0, Invalid: 3, Defaulted: 0}
+	rep.measure(map[string]Matrix{"TicTacToe-v0": {
+		{"en", "ar"}: {7, 2, 1}, {"ar", "en"}: {4, 5, 1}, {"en", "zh_tw"}: {0, 1, 499}, {"en", "en"}: {6, 1, 3},
+	}})
+	var out strings.Builder
+	if err := rep.WriteText(&out, "runs/1"); err != nil {
+		t.Fatal(err)
+	}
+	want := `
+TicTacToe-v0: 1,100 of 1,200 games
+          en     ar  zh_tw   mean
+en         .  +0.30  +0.00  +0.15
+ar     -0.30      .      -  -0.30
+zh_tw  +0.00      -      .  +0.00
+first  +0.50      -      -
+gap 0.45; seat 0 won 600, seat 1 400, drawn 100, lost by invalid moves 7
+
+margin of the row's language over the column's: (won - lost) / games, both roles
+first: margin of seat 0 where both play in the column's language
+
+answers        all     boxed       raw truncated  length context invalid default
+en              12         9         2         1       1       0       3       0
+ar               0         0         0         0       0       0       0       0
+zh_tw            0         0         0         0       0       0       0       0
+
+results: runs/1
+`
+	if "\n"+out.String() != want {
+		t.Errorf("got:\n%s\nwant:%s", out.String(), want)
+	}
+}
+
+func TestReportFitsATerminal(t *testing.T) {
+	e := testExperiment()
+	e.Langs = strings.Fields("en ar de es fr he ms zh")
+	e.N = 1
+	rep, err := mustPlay(t, e).Report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := rep.WriteText(&out, "runs/1"); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(out.String()) {
+		if line = strings.TrimSuffix(line, "\n"); len(line) > 80 || strings.HasSuffix(line, " ") {
+			t.Errorf("%d columns: %q", len(line), line)
+		}
+	}
+}
+
+// The keys of an exported line and their order are relied on by scripts.
+func TestExport(t *testing.T) {
+	e := testExperiment()
+	e.Games, e.Langs, e.N = []string{"Nim-v0"}, []string{"en"}, 1
+	run := mustPlay(t, e)
+	var out strings.Builder
+	if err := run.ExportJSONL(&out); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("%d lines, want 2", len(lines))
+	}
+	want := `{"id":"Nim-v0/en-en/0","game":"Nim-v0","langs":["en","en"],"role":0,"seed":1000000,"index":0,"turns":[` +
+		`{"seat":0,"observation":"[GAME] Rules.\n[GAME] board 0\n","completion":"hm \u0000 \ufffd \\boxed{4}","thinking":"hm",` +
+		`"action":"[4]","status":"boxed","finish":"stop","wrapped":"[4]","invalid":false,"reason":"taken","defaulted":false,` +
+		`"prompt_tokens":20,"completion_tokens":5,"prefill_tokens":10,"start_ms":0,"end_ms":7},`
+	if !strings.HasPrefix(lines[0], want) {
+		t.Errorf("got  %s\nwant %s...", lines[0], want)
+	}
+	if want := `],"rewards":[1,-1],"reasons":["Line.","خط."],"invalid":[false,false],"moves":[2,1],"roles":["X","O"]}`; !strings.HasSuffix(lines[0], want) {
+		t.Errorf("got %s, want ...%s", lines[0], want)
+	}
+	if !strings.HasPrefix(lines[1], `{"id":"Nim-v0/en-en/0r"`) {
+		t.Errorf("second line %s", lines[1])
+	}
+}
+
+func TestExportKeepsMarkup(t *testing.T) {
+	s := mustCreate(t, t.TempDir(), testExperiment())
+	rec := played(remaining(t, s)[0])
+	rec.Turns[0].Completion = "<think>a && b</think>"
+	if err := s.Append(rec); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := s.ExportJSONL(&out); err != nil || !strings.Contains(out.String(), rec.Turns[0].Completion) {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
