@@ -56,19 +56,18 @@ CREATE TABLE turns (
 	observation       TEXT NOT NULL,    -- then this text
 	PRIMARY KEY (game, turn)
 );
-PRAGMA user_version = 1;
 `
 
 // openDB opens games.db for reading and writing, and makes its tables if it
 // has none and fresh is true.
 func openDB(dir string, fresh bool) (*sql.DB, error) {
 	path := filepath.Join(dir, dbName)
-	if _, err := os.Stat(path); err != nil && !fresh {
+	if !fresh && !exists(path) {
 		return nil, fmt.Errorf("%s is missing: restore it or choose another --run folder", path)
 	}
 	// synchronous=FULL: a game that was said to be kept survives a power cut.
 	// foreign_keys: no turn without its game.
-	db, err := connect(path, "rwc", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)")
+	db, err := connect(path, url.Values{"mode": {"rwc"}, "_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}})
 	if err != nil {
 		return nil, err
 	}
@@ -91,28 +90,49 @@ func openDB(dir string, fresh bool) (*sql.DB, error) {
 // openDBForReading opens games.db of a run that another process may be writing.
 func openDBForReading(dir string) (*sql.DB, error) {
 	path := filepath.Join(dir, dbName)
-	if _, err := os.Stat(path); err != nil {
+	if !exists(path) {
 		return nil, fmt.Errorf("%s is missing: restore it or choose another run folder", path)
 	}
-	db, err := connect(path, "ro")
+	db, err := connectForReading(path, false)
+	if e, ok := errors.AsType[*sqlite.Error](err); ok && !exists(path+"-wal") &&
+		(e.Code() == sqlite3.SQLITE_READONLY_DIRECTORY || e.Code() == sqlite3.SQLITE_CANTOPEN) {
+		// Readers and a writer meet in a file beside the database. Where none
+		// can be made, on a read-only disk, nobody can be writing either.
+		db, err = connectForReading(path, true)
+	}
+	return db, dbError(path, err)
+}
+
+func connectForReading(path string, immutable bool) (*sql.DB, error) {
+	params := url.Values{"mode": {"ro"}}
+	if immutable {
+		params.Set("immutable", "1")
+	}
+	db, err := connect(path, params)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkVersion(db, path); err != nil {
 		db.Close()
-		return nil, dbError(path, err)
+		return nil, err
 	}
 	return db, nil
 }
 
-// connect opens the file; pragmas are set on every connection of the pool.
-func connect(path, mode string, pragmas ...string) (*sql.DB, error) {
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// connect opens the file with SQLite's URI parameters; those named _pragma are
+// set on every connection of the pool.
+func connect(path string, params url.Values) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	query := url.Values{"mode": {mode}, "_pragma": append([]string{"busy_timeout(10000)"}, pragmas...)}
-	name := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
+	params.Add("_pragma", "busy_timeout(10000)")
+	name := url.URL{Scheme: "file", Path: path, RawQuery: params.Encode()}
 	return sql.Open("sqlite", name.String())
 }
 
@@ -127,7 +147,7 @@ func createTables(db *sql.DB) error {
 	if err := tx.QueryRow(`SELECT count(*) FROM sqlite_schema`).Scan(&tables); err != nil || tables > 0 {
 		return err
 	}
-	if _, err := tx.Exec(schema); err != nil {
+	if _, err := tx.Exec(schema + fmt.Sprintf("PRAGMA user_version = %d", format)); err != nil {
 		return err
 	}
 	return tx.Commit()

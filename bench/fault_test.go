@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,9 +13,9 @@ import (
 // Every fault of a run folder is one line that names the file and what to do.
 func TestFolderFaults(t *testing.T) {
 	for _, c := range []struct {
-		name   string
-		break_ func(t *testing.T, dir string) string // of a folder with one game; returns the folder to open
-		want   []string
+		name  string
+		spoil func(t *testing.T, dir string) string // of a folder with one game; returns the folder to open
+		want  []string
 	}{
 		{"a file", func(t *testing.T, dir string) string { return filepath.Join(dir, runName) }, []string{"run.json is a file", "--run"}},
 		{"below a file", func(t *testing.T, dir string) string { return filepath.Join(dir, runName, "x") }, []string{"run.json/x cannot be made", "not a directory", "--run"}},
@@ -45,7 +46,7 @@ func TestFolderFaults(t *testing.T) {
 		{"games of another plan", func(t *testing.T, dir string) string {
 			execDB(t, dir, `UPDATE games SET seed = 5`)
 			return dir
-		}, []string{"TicTacToe-v0/en-en/0", "not of this run's plan"}},
+		}, []string{"games.db", "run.json", "do not belong together", "TicTacToe-v0/en-en/0", "not of this run's plan"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -54,7 +55,7 @@ func TestFolderFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.Close()
-			_, err := Play(t.Context(), Options{Dir: c.break_(t, dir), Experiment: testExperiment(), Player: fakePlayer})
+			_, err := Play(t.Context(), Options{Dir: c.spoil(t, dir), Experiment: testExperiment(), Player: fakePlayer})
 			checkLine(t, err, c.want)
 		})
 	}
@@ -184,6 +185,33 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
+// A run on a read-only disk can still be read.
+func TestReadOnlyFolder(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may write anywhere")
+	}
+	dir := t.TempDir()
+	s := mustCreate(t, dir, testExperiment())
+	if err := s.Append(played(remaining(t, s)[0])); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	os.Chmod(dir, 0o555)
+	defer os.Chmod(dir, 0o755)
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if n, err := r.Games(); n != 1 || err != nil {
+		t.Errorf("%d games, %v", n, err)
+	}
+	_, err = Create(dir, testExperiment(), Session{})
+	if err == nil {
+		t.Error("a read-only folder was opened for writing")
+	}
+}
+
 func TestCreateChecksThePlan(t *testing.T) {
 	e := testExperiment()
 	e.N = 0
@@ -230,7 +258,7 @@ func cut(t *testing.T, dir, name string) string {
 
 func execDB(t *testing.T, dir, query string) {
 	t.Helper()
-	db, err := connect(filepath.Join(dir, dbName), "rw")
+	db, err := connect(filepath.Join(dir, dbName), url.Values{})
 	if err != nil {
 		t.Fatal(err)
 	}

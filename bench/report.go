@@ -131,8 +131,11 @@ func (r *Run) Report() (*Report, error) {
 		}
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	rep.measure(matrices)
-	return rep, err
+	return rep, nil
 }
 
 func newReport(e Experiment) *Report {

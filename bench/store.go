@@ -77,6 +77,9 @@ func Create(dir string, e Experiment, how Session) (_ *Store, err error) {
 			lock.Close()
 		}
 	}()
+	if how.Started.IsZero() {
+		how.Started = time.Now().UTC().Truncate(time.Second)
+	}
 	f, err := readRunFile(dir)
 	fresh := errors.Is(err, fs.ErrNotExist)
 	switch {
@@ -190,8 +193,11 @@ func (s *Store) ended() (map[int]bool, error) {
 	ended := map[int]bool{}
 	err := s.Outcomes(func(o Outcome) error {
 		position, err := s.position(o.Job)
+		if err != nil {
+			return fmt.Errorf("%s and %s in %s do not belong together (%w): restore them or choose another --run folder", runName, dbName, s.Dir, err)
+		}
 		ended[position] = true
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, err
