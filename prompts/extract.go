@@ -62,7 +62,6 @@ func cutThinking(s string, open bool) (text, thinking string, ended bool) {
 		thoughts = append(thoughts, s[:at])
 		s = skipBlanks(s[at+len(mark):])
 	}
-	whole := s
 	for {
 		at, mark, closing := nextMark(s, anyMark)
 		if at < 0 {
@@ -71,7 +70,7 @@ func cutThinking(s string, open bool) (text, thinking string, ended bool) {
 		}
 		rest := s[at+len(mark):]
 		if closing == "" { // a stray closing mark
-			thoughts = append(thoughts, whole[:len(whole)-len(s)+at])
+			thoughts = append(thoughts, said.String()+s[:at])
 			said.Reset()
 			s = skipBlanks(rest)
 			continue

@@ -1,0 +1,248 @@
+package locales
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+var languages = []string{"ar", "de", "en", "es", "fr", "he", "ms", "zh"}
+
+// Some messages to ask for; the games ask for all of theirs.
+const (
+	intro = iota
+	wrongFormat
+	outOfRange
+)
+
+var someMessages = []Message{
+	intro:       {Key: "player_prompt.intro", Args: []string{"player_id", "symbol", "opponent_symbol"}},
+	wrongFormat: {Key: "invalid_move.wrong_format"},
+	outOfRange:  {Key: "invalid_move.out_of_range", Args: []string{"cell"}},
+}
+
+func TestEveryGameHasEveryLanguage(t *testing.T) {
+	set := Embedded()
+	for _, game := range append(set.Games(), Common) {
+		if got := set.Langs(game); !slices.Equal(got, languages) {
+			t.Errorf("%s: languages %v, want %v", game, got, languages)
+		}
+		for _, lang := range languages {
+			faults, err := set.Check(game, lang)
+			if err != nil {
+				t.Error(err)
+			}
+			for _, f := range faults {
+				t.Errorf("%s/%s: %s", game, lang, f)
+			}
+		}
+	}
+}
+
+// A native speaker finds nothing wrong: here is what a machine can see of it.
+func TestTextsAreClean(t *testing.T) {
+	for _, game := range append(Embedded().Games(), Common) {
+		for _, lang := range languages {
+			texts, err := Embedded().leaves(game, lang)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for key, text := range texts {
+				where := game + "/" + lang + ": " + key
+				for _, r := range text {
+					if unicode.Is(unicode.Cf, r) || unicode.IsControl(r) && r != '\n' {
+						t.Errorf("%s: the invisible character %U", where, r)
+					}
+				}
+				if strings.Contains(text, "  ") || strings.Contains(text, " \n") {
+					t.Errorf("%s: stray blanks", where)
+				}
+				if lang == "zh" && strings.Contains(text, "。 ") {
+					t.Errorf("%s: a blank after a full stop", where)
+				}
+				if lang == "fr" && strings.Contains(strings.ReplaceAll(text, "'[", ""), "l'") {
+					t.Errorf("%s: a straight apostrophe", where)
+				}
+			}
+		}
+	}
+}
+
+// copyEmbedded writes our own files to a folder in the given layout.
+func copyEmbedded(t *testing.T, game, common string) string {
+	t.Helper()
+	dir := t.TempDir()
+	err := fs.WalkDir(embedded, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		folder, file := filepath.Split(name)
+		to := strings.ReplaceAll(game, "%s", filepath.Clean(folder))
+		if filepath.Clean(folder) == Common {
+			to = common
+		}
+		data, err := embedded.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Join(dir, to), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, to, file), data, 0o644)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestOpenTakesBothLayouts(t *testing.T) {
+	ours := copyEmbedded(t, "%s", "common")
+	arena := copyEmbedded(t, "textarena/envs/%s/locales", "textarena/utils/locales")
+	for _, dir := range []string{ours, arena, filepath.Join(arena, "textarena")} {
+		set, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := set.Games(); !slices.Equal(got, Embedded().Games()) {
+			t.Errorf("%s: games %v", dir, got)
+		}
+		if got := set.Langs("TicTacToe"); !slices.Equal(got, languages) {
+			t.Errorf("%s: languages %v", dir, got)
+		}
+		texts, err := set.Texts("TicTacToe", "de", someMessages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := Embedded().Texts("TicTacToe", "de", someMessages)
+		if got := texts.String(outOfRange, "9"); got != want.String(outOfRange, "9") {
+			t.Errorf("%s: %q", dir, got)
+		}
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{
+		filepath.Join(t.TempDir(), "none"): "name a folder that exists",
+		file:                               "is a file",
+		t.TempDir():                        "neither <Game>/<lang>.json",
+	} {
+		if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v, want one line with %q", dir, err, want)
+		}
+	}
+}
+
+// A file that a game could stumble over is refused when the game is made.
+func TestBadFiles(t *testing.T) {
+	swap := func(old, new string) func(string) string {
+		return func(s string) string {
+			if !strings.Contains(s, old) {
+				panic("nothing to swap: " + old)
+			}
+			return strings.Replace(s, old, new, 1)
+		}
+	}
+	whole := func(s string) func(string) string { return func(string) string { return s } }
+	for _, test := range []struct {
+		name  string
+		spoil func(string) string
+		want  []string
+	}{
+		{"cut off", whole(`{"player_prompt": {`), []string{"not a JSON object"}},
+		{"a list", whole(`["a"]`), []string{"not a JSON object"}},
+		{"empty", whole(``), []string{"not a JSON object"}},
+		{"not UTF-8", whole("{\"a\": \"\xff\"}"), []string{"not UTF-8"}},
+		{"too large", whole(strings.Repeat(" ", maxFile+1)), []string{"at most"}},
+		{"key missing", swap("wrong_format", "wrong_form"), []string{"invalid_move.wrong_format", "missing"}},
+		{"branch missing", swap("invalid_move", "invalid"), []string{"invalid_move.wrong_format", "missing"}},
+		{"text for branch", whole(`{"player_prompt": "x"}`), []string{"player_prompt.intro", "missing"}},
+		{"number", swap(`"There is no number in square brackets."`, "4"), []string{"invalid_move.wrong_format", "not a string"}},
+		{"null", swap(`"There is no number in square brackets."`, "null"), []string{"invalid_move.wrong_format", "not a string"}},
+		{"list of lines", swap(`"There is no number in square brackets."`, `["a", "b"]`), []string{"invalid_move.wrong_format", "not a string"}},
+		{"unknown placeholder", swap("square {cell}", "square {place}"), []string{"invalid_move.out_of_range", "{place}", "{cell}"}},
+		{"placeholder without values", swap("There is no number", "There is no {cell}"), []string{"invalid_move.wrong_format", "{cell}"}},
+		{"numbered placeholder", swap("square {cell}", "square {0}"), []string{"invalid_move.out_of_range", "{0}"}},
+		{"empty placeholder", swap("square {cell}", "square {}"), []string{"invalid_move.out_of_range", "{}"}},
+		{"conversion", swap("square {cell}", "square {cell!r}"), []string{"invalid_move.out_of_range", "{cell!r}"}},
+		{"attribute", swap("square {cell}", "square {cell.__class__}"), []string{"invalid_move.out_of_range", "{cell.__class__}"}},
+		{"open brace", swap("square {cell}", "square {cell"), []string{"invalid_move.out_of_range", "single '{'"}},
+		{"close brace", swap("square {cell}", "square cell}"), []string{"invalid_move.out_of_range", "single '}'"}},
+		{"brace in brace", swap("square {cell}", "square {{cell}"), []string{"invalid_move.out_of_range", "single '}'"}},
+		{"nested", swap("square {cell}", "square {ce{ll}}"), []string{"invalid_move.out_of_range", "single '{'"}},
+		{"brace without values", swap("There is no number", "There is { no number"), []string{"invalid_move.wrong_format", "single '{'"}},
+	} {
+		dir := copyEmbedded(t, "%s", "common")
+		file := filepath.Join(dir, "TicTacToe", "en.json")
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(test.spoil(string(data))), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		set, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = set.Texts("TicTacToe", "en", someMessages)
+		if err == nil {
+			t.Errorf("%s: no error", test.name)
+			continue
+		}
+		for _, want := range append(test.want, file) {
+			if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: error %q, want one line with %q", test.name, err, want)
+			}
+		}
+	}
+}
+
+func TestMissingLanguage(t *testing.T) {
+	for _, lang := range []string{"xx", "../TicTacToe/en", "", "e n", "EN"} {
+		_, err := Embedded().Texts("TicTacToe", lang, someMessages)
+		if err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: error %v", lang, err)
+		}
+	}
+	_, err := Embedded().Texts("TicTacToe", "xx", someMessages)
+	if want := "choose one of: ar, de, en"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+func TestCheckFindsFaults(t *testing.T) {
+	dir := copyEmbedded(t, "%s", "common")
+	file := filepath.Join(dir, "Nim", "de.json")
+	text := `{"_note": {"n": 1}, "state": {"current_pile": "Stapel"}, "invalid_move": {"out_of_range": " ", "wrong_format": "{"}, "more": "x"}`
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	set, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults, err := set.Check("Nim", "de")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"key outcome.win: missing",
+		"key state.current_pile: has the placeholders [], the English text has [piles]",
+		"key invalid_move.out_of_range: empty",
+		"key invalid_move.wrong_format: a single '{'",
+		"key more: not in the English file",
+	} {
+		if !slices.ContainsFunc(faults, func(f string) bool { return strings.HasPrefix(f, want) }) {
+			t.Errorf("no fault %q in %q", want, faults)
+		}
+	}
+}
