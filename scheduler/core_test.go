@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -133,6 +132,32 @@ func TestStopAndResume(t *testing.T) {
 	}
 }
 
+func TestLoad(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		tokens []int32
+		held   int
+		prompt []int32
+		reuse  bool
+		stay   int
+	}{
+		{"empty slot", nil, 0, []int32{1, 2}, true, 0},
+		{"longer prompt", []int32{1, 2, 3}, 3, []int32{1, 2, 3, 4, 5}, true, 3},
+		{"the token sampled last is not held", []int32{1, 2, 3}, 2, []int32{1, 2, 3, 4}, true, 2},
+		{"same prompt", []int32{1, 2, 3}, 3, []int32{1, 2, 3}, true, 2},
+		{"shorter prompt", []int32{1, 2, 3}, 3, []int32{1, 2}, true, 1},
+		{"one token", []int32{1}, 1, []int32{1}, true, 0},
+		{"other prompt", []int32{1, 2, 3}, 3, []int32{2, 2, 3}, true, 0},
+		{"reuse off", []int32{1, 2, 3}, 3, []int32{1, 2, 3}, false, 0},
+	} {
+		s := slot{tokens: test.tokens, held: test.held}
+		s.load(test.prompt, test.reuse)
+		if s.held != test.stay || !slices.Equal(s.tokens, test.prompt) || s.prompt != len(test.prompt) || s.decoding() {
+			t.Errorf("%s: %+v", test.name, s)
+		}
+	}
+}
+
 // A letterGame is written in one letter, its own. The model parrots what its
 // slot holds, so a foreign letter anywhere would betray a leak.
 type letterGame struct {
@@ -229,7 +254,7 @@ func TestManyLive(t *testing.T) {
 		defer c.Close()
 		e := newFakeEngine(cfg.Limits, byHash)
 		records, live := []Record(nil), 0
-		for c.dry == false || c.stats.Live() > 0 {
+		for !c.dry || c.stats.Live() > 0 {
 			records = append(records, playSteps(t, c, e, 1)...)
 			live = max(live, c.stats.Live())
 		}
@@ -310,137 +335,15 @@ func TestPoliciesAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	var records []Record
+	var steps [][]Record // kept as they were handed out: they are the caller's
 	for b := c.Next(); b != nil; b = c.Next() {
 		if len(b.Rows) > 0 {
 			t.Fatal("policies need no engine")
 		}
-		ended := c.Done(b)
-		if len(ended) > endsPerStep {
-			t.Fatalf("%d games in one step", len(ended))
-		}
-		records = append(records, ended...)
-	}
-	sameRecords(t, records, reference(t, cfg, nil))
-}
-
-func TestRunFails(t *testing.T) {
-	limits := inference.Limits{Slots: 2, Cells: 200, Tokens: 30}
-	for _, test := range []struct {
-		name, want string
-		edit       func(*Config)
-	}{
-		{"deal", "game g7 (broken): no such game", func(cfg *Config) {
-			jobs := makeJobs(20)
-			jobs[7].Game = "broken"
-			cfg.Jobs = slices.Values(jobs)
-		}},
-		{"prompt", `game g5 (fake): no token for "unspeakable"`, func(cfg *Config) {
-			jobs := makeJobs(20)
-			jobs[5].Langs[0] = "unspeakable"
-			cfg.Jobs = slices.Values(jobs)
-		}},
-		{"empty prompt", "game g0 (fake): the prompt has no tokens", func(cfg *Config) { cfg.Codec = emptyCodec{} }},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			cfg := fakeConfig(limits, makeJobs(20))
-			test.edit(&cfg)
-			c, err := NewCore(cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer c.Close()
-			e := newFakeEngine(limits, byHash)
-			for b := c.Next(); b != nil; b = c.Next() {
-				if len(b.Rows) > 0 {
-					if err := e.Forward(b); err != nil {
-						t.Fatal(err)
-					}
-				}
-				c.Done(b)
-			}
-			if c.Err() == nil || c.Err().Error() != test.want {
-				t.Errorf("got %v, want %s", c.Err(), test.want)
-			}
-		})
-	}
-}
-
-type emptyCodec struct{ fakeCodec }
-
-func (emptyCodec) Prompt(string, string) ([]int32, bool, error) { return nil, false, nil }
-
-// Games that ended before a run failed are handed out all the same.
-func TestFailureKeepsEndedGames(t *testing.T) {
-	jobs := makeJobs(10)
-	jobs[9].Game = "broken"
-	cfg := Config{New: newFakeGame, Jobs: slices.Values(jobs), Policies: [2]Policy{Random{}, Random{}}}
-	c, err := NewCore(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	ended := 0
-	for b := c.Next(); b != nil; b = c.Next() {
-		ended += len(c.Done(b))
-	}
-	if ended != 9 || c.Err() == nil {
-		t.Errorf("%d games, %v", ended, c.Err())
-	}
-}
-
-func TestConfigIsChecked(t *testing.T) {
-	good := fakeConfig(inference.Limits{Slots: 1, Cells: 2, Tokens: 1}, nil)
-	for name, edit := range map[string]func(*Config){
-		"jobs":   func(c *Config) { c.Jobs = nil },
-		"new":    func(c *Config) { c.New = nil },
-		"codec":  func(c *Config) { c.Codec = nil },
-		"slots":  func(c *Config) { c.Limits.Slots = 0 },
-		"cells":  func(c *Config) { c.Limits.Cells = 1 },
-		"tokens": func(c *Config) { c.Limits.Tokens = 0 },
-		"max":    func(c *Config) { c.MaxTokens = -1 },
-		"chunk":  func(c *Config) { c.Chunk = -1 },
-	} {
-		cfg := good
-		edit(&cfg)
-		if _, err := NewCore(cfg); err == nil {
-			t.Errorf("%s: accepted", name)
+		steps = append(steps, c.Done(b))
+		if n := len(steps[len(steps)-1]); n > endsPerStep {
+			t.Fatalf("%d games in one step", n)
 		}
 	}
-	c, err := NewCore(good)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if c.Next() != nil || c.Err() != nil {
-		t.Error("a run without jobs is not over at once")
-	}
-}
-
-func TestMisuseIsFound(t *testing.T) {
-	c, err := NewCore(fakeConfig(inference.Limits{Slots: 1, Cells: 200, Tokens: 100}, makeJobs(1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	panics := func(f func()) (err error) {
-		defer func() {
-			if r := recover(); r != nil {
-				err = errors.New(fmt.Sprint(r))
-			}
-		}()
-		f()
-		return nil
-	}
-	b := c.Next()
-	if panics(func() { c.Next() }) == nil {
-		t.Error("Next twice")
-	}
-	if panics(func() { c.Done(&inference.Batch{}) }) == nil {
-		t.Error("Done of a foreign batch")
-	}
-	c.Done(b)
-	if panics(func() { c.Done(b) }) == nil {
-		t.Error("Done twice")
-	}
+	sameRecords(t, slices.Concat(steps...), reference(t, cfg, nil))
 }

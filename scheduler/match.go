@@ -112,7 +112,7 @@ func (c *Core) answer(m *match, finish Finish, sampled []int32) {
 	if len(sampled) > 0 {
 		m.turn.Completion = c.cfg.Codec.Text(sampled)
 	}
-	c.step(m, finish, extract(m.turn.Completion, m.open))
+	c.step(m, finish, prompts.Extract(m.turn.Completion, m.open))
 }
 
 // step plays the answer and files the turn.

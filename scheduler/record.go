@@ -42,9 +42,9 @@ type Turn struct {
 	Finish           Finish
 	Event            games.Event // what the rules made of it
 	PromptTokens     int
-	CompletionTokens int
-	Prefill          int           // prompt tokens really computed
-	Start, End       time.Duration // since the start of the run; see inference.Batch.At
+	CompletionTokens int           // sampled, the end token included: it was computed like any other
+	Prefill          int           // prompt tokens really computed; the slot held the others
+	Start, End       time.Duration // since the start of the run, waiting for its prefill included; see inference.Batch.At
 }
 
 // A Record is one ended game.

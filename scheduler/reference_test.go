@@ -77,7 +77,7 @@ func referenceTurn(t testing.TB, cfg Config, job Job, g games.Game, number int, 
 		}
 	}
 	turn.Completion = cfg.Codec.Text(text)
-	answer := extract(turn.Completion, open)
+	answer := prompts.Extract(turn.Completion, open)
 	turn.Action, turn.Thinking, turn.Status = answer.Action, answer.Thinking, answer.Status
 	turn.Event = g.Step(turn.Action)
 	return turn
