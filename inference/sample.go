@@ -1,0 +1,129 @@
+package inference
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+)
+
+// Sampling is fixed: temperature 1, then the TopK best logits, then of these
+// the fewest whose probabilities sum to TopP. This is vLLM's order.
+const (
+	TopK = 64
+	TopP = 0.95
+)
+
+// A Candidate is a token with its logit.
+type Candidate struct {
+	ID    int32
+	Logit float32
+}
+
+var errNaN = errors.New("the model computed a logit that is not a number: the weights are broken, or their type overflows")
+
+// Best gives the k largest logits, best first; of equal ones the lower token
+// first. Logits that are not numbers are an error.
+func Best(logits []float32, k int) ([]Candidate, error) {
+	k = min(k, len(logits))
+	if k == 0 {
+		return nil, nil
+	}
+	// A heap of the best so far with the worst of them on top: one comparison
+	// for nearly every logit, no sort of the vocabulary.
+	heap := make([]Candidate, 0, k)
+	for i, x := range logits {
+		if len(heap) < k {
+			if x != x {
+				return nil, errNaN
+			}
+			heap = append(heap, Candidate{int32(i), x})
+			if len(heap) == k {
+				for j := k/2 - 1; j >= 0; j-- {
+					sink(heap, j)
+				}
+			}
+			continue
+		}
+		if x <= heap[0].Logit {
+			continue
+		}
+		if x != x {
+			return nil, errNaN
+		}
+		heap[0] = Candidate{int32(i), x}
+		sink(heap, 0)
+	}
+	slices.SortFunc(heap, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(b.Logit, a.Logit), cmp.Compare(a.ID, b.ID))
+	})
+	return heap, nil
+}
+
+// worse orders candidates for the heap; of equal logits the higher token is worse.
+func worse(a, b Candidate) bool {
+	return a.Logit < b.Logit || a.Logit == b.Logit && a.ID > b.ID
+}
+
+func sink(heap []Candidate, i int) {
+	for {
+		c := 2*i + 1
+		if c >= len(heap) {
+			return
+		}
+		if c+1 < len(heap) && worse(heap[c+1], heap[c]) {
+			c++
+		}
+		if !worse(heap[c], heap[i]) {
+			return
+		}
+		heap[i], heap[c] = heap[c], heap[i]
+		i = c
+	}
+}
+
+// Sample draws one token from the logits, [vocab], with a uniform number in
+// [0,1).
+func Sample(logits []float32, draw float64) (int32, error) {
+	best, err := Best(logits, TopK)
+	if err != nil || len(best) == 0 {
+		return 0, cmp.Or(err, errors.New("no logits to sample from"))
+	}
+	var p [TopK]float64
+	total := 0.0
+	for i, c := range best {
+		p[i] = math.Exp(float64(c.Logit - best[0].Logit))
+		total += p[i]
+	}
+	if math.IsNaN(total) || math.IsInf(total, 0) {
+		return 0, errNaN
+	}
+	kept, sum := 0, 0.0
+	for kept < len(best) && sum < TopP*total {
+		sum += p[kept]
+		kept++
+	}
+	at := draw * sum
+	for i := range kept - 1 {
+		if at < p[i] {
+			return best[i].ID, nil
+		}
+		at -= p[i]
+	}
+	return best[kept-1].ID, nil
+}
+
+// LogProb is the natural logarithm of each candidate's probability under the
+// whole distribution at temperature 1.
+func LogProb(logits []float32, candidates []Candidate) []float64 {
+	top := float64(slices.Max(logits))
+	sum := 0.0
+	for _, x := range logits {
+		sum += math.Exp(float64(x) - top)
+	}
+	p := make([]float64, len(candidates))
+	for i, c := range candidates {
+		p[i] = float64(c.Logit) - top - math.Log(sum)
+	}
+	return p
+}
