@@ -254,3 +254,12 @@ func (c *Codec) Text(ids []int32) string {
 	}
 	return c.words.Decode(u, true)
 }
+
+// OpenCodec reads the codec of a model file and leaves the weights alone.
+func OpenCodec(path string) (*Codec, error) {
+	h, err := readHeader(path)
+	if err != nil {
+		return nil, err
+	}
+	return newCodec(h)
+}

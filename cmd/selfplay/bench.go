@@ -1,0 +1,272 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"selfplay/bench"
+	"selfplay/games"
+	"selfplay/inference"
+	"selfplay/locales"
+	"selfplay/prompts"
+	"selfplay/scheduler"
+)
+
+// benchFlags are the flags of `selfplay bench` as given.
+type benchFlags struct {
+	model, locales, run, prompt string
+	games, langs                []string
+	n, maxTokens, context       int
+	seed                        int64
+	slots, chunk, threads       int
+	json, quiet                 bool
+}
+
+var paperLangs = []string{"en", "ar", "de", "es", "fr", "he", "ms", "zh"}
+
+func benchCommand() *cobra.Command {
+	f := &benchFlags{}
+	c := &cobra.Command{
+		Use:   "bench --model M",
+		Short: "Play every ordered pair of languages, both roles, and print the margins",
+		Args:  asUsage(cobra.NoArgs),
+		RunE:  func(c *cobra.Command, _ []string) error { return runBench(c, f) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.model, "model", "", modelFlag)
+	fl.StringSliceVar(&f.games, "games", defaultGames(), "games, by name or environment id")
+	fl.StringSliceVar(&f.langs, "langs", paperLangs, "languages")
+	fl.IntVar(&f.n, "n", 400, "games for each ordered pair of languages; twice as many for a language with itself")
+	fl.Int64Var(&f.seed, "seed", 1, "decides every deal and every draw")
+	fl.IntVar(&f.maxTokens, "max-tokens", 512, "tokens of one answer; 0: until the context is full")
+	fl.IntVar(&f.context, "context", 2048, "tokens of a turn's prompt and answer together")
+	fl.StringVar(&f.prompt, "prompt", "conditioned", "system prompt: default, conditioned (reason in the language provided), or reason-in:LANG")
+	fl.StringVar(&f.locales, "locales", "", "folder of locale files: ours, or a TextArena checkout (default: built in)")
+	fl.StringVar(&f.run, "run", "", "run folder, resumed if it holds the same experiment (default: runs/MODEL-HASH)")
+	fl.IntVar(&f.slots, "slots", 0, "games at once (default: what memory allows, at most 64)")
+	fl.IntVar(&f.chunk, "chunk", 0, "tokens computed in one step (default 512)")
+	fl.IntVar(&f.threads, "threads", 0, "CPU threads (default: one for every core)")
+	fl.BoolVar(&f.json, "json", false, "the last line of standard output is one JSON object")
+	fl.BoolVar(&f.quiet, "quiet", false, "no progress and no tables")
+	return c
+}
+
+// defaultGames are the paper's: every game's plain variant.
+func defaultGames() []string {
+	var plain []string
+	for _, id := range games.Names() {
+		if name, ok := strings.CutSuffix(id, "-v0"); ok {
+			plain = append(plain, name)
+		}
+	}
+	return plain
+}
+
+func runBench(c *cobra.Command, f *benchFlags) error {
+	set, err := openLocales(f.locales)
+	if err != nil {
+		return err
+	}
+	who, err := choosePlayer(f.model)
+	if err != nil {
+		return err
+	}
+	e, err := experiment(f, who, set)
+	if err != nil {
+		return err
+	}
+	if f.run == "" {
+		f.run = defaultRun(e)
+	}
+	cfg := scheduler.Config{Seed: e.Seed, System: e.System, MaxTokens: e.MaxTokens, New: dealer(set)}
+	session := bench.Session{Started: time.Now().UTC(), Program: version, Model: f.model, Settings: map[string]string{}}
+	var engine inference.Engine
+	if who.policy != nil {
+		cfg.Policies = [2]scheduler.Policy{who.policy, who.policy}
+	} else {
+		m, err := inference.Open(who.path, inference.Options{Slots: f.slots, Cells: f.context, Tokens: f.chunk, Threads: f.threads})
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		engine, cfg.Codec, cfg.Limits = m, m.Codec, m.Limits()
+		session.Settings = settings(m.Plan)
+		if !f.quiet {
+			fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", who.id.Name, m.Plan)
+		}
+	}
+	return play(c, f, bench.Options{Dir: f.run, Experiment: e, Session: session, Player: bench.OnEngine(cfg, engine)})
+}
+
+// play runs the experiment until it ends or the user interrupts it, and prints
+// what came of it.
+func play(c *cobra.Command, f *benchFlags, o bench.Options) error {
+	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	if !f.quiet {
+		o.Progress = c.ErrOrStderr()
+		o.Terminal = isTerminal(c.ErrOrStderr())
+	}
+	sum, err := bench.Play(ctx, o)
+	if err == nil || sum.Report != nil {
+		if werr := printSummary(c.OutOrStdout(), f, sum); err == nil {
+			err = werr
+		}
+	}
+	if err != nil && ctx.Err() != nil {
+		fmt.Fprintf(c.ErrOrStderr(), "resume with: %s\n", commandLine(c, f))
+	}
+	return err
+}
+
+func printSummary(w io.Writer, f *benchFlags, sum bench.Summary) error {
+	if !f.quiet {
+		if err := sum.Report.WriteText(w, sum.Dir); err != nil {
+			return err
+		}
+	}
+	if !f.json {
+		return nil
+	}
+	line, err := json.Marshal(sum)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s\n", line)
+	return err
+}
+
+// experiment checks the flags that say what is played.
+func experiment(f *benchFlags, who player, set *locales.Set) (bench.Experiment, error) {
+	e := bench.Experiment{
+		Langs: f.langs, N: f.n, Seed: f.seed, Model: who.id,
+		Locales: bench.Locales{Source: set.Name()},
+	}
+	var rules []string
+	for _, name := range f.games {
+		spec, err := games.Lookup(name)
+		if err != nil {
+			return e, usagef("--games: %w", err)
+		}
+		e.Games = append(e.Games, spec.ID)
+		if !slices.Contains(rules, spec.Game) {
+			rules = append(rules, spec.Game)
+		}
+	}
+	for _, game := range rules {
+		for _, lang := range f.langs {
+			if !slices.Contains(set.Langs(game), lang) {
+				return e, usagef("--langs: %s has no strings for %s: choose from %s, or name a folder with --locales", set.Name(), game+" in "+strconv.Quote(lang), strings.Join(set.Langs(game), ", "))
+			}
+		}
+	}
+	if err := e.Plan().Validate(); err != nil {
+		return e, usageError{err}
+	}
+	if f.maxTokens < 0 || f.context < 0 || f.slots < 0 || f.chunk < 0 || f.threads < 0 {
+		return e, usagef("--max-tokens, --context, --slots, --chunk and --threads must not be negative")
+	}
+	var err error
+	if e.Locales.SHA256, err = set.Hash(rules, f.langs); err != nil {
+		return e, err
+	}
+	if who.policy == nil { // a built-in policy is not prompted
+		if e.System, err = systemPrompt(f.prompt); err != nil {
+			return e, err
+		}
+		e.MaxTokens, e.Context = f.maxTokens, f.context
+		e.Temperature, e.TopK, e.TopP = 1, inference.TopK, inference.TopP
+	}
+	return e, nil
+}
+
+func systemPrompt(name string) (string, error) {
+	switch {
+	case name == "default":
+		return prompts.Default, nil
+	case name == "conditioned":
+		return prompts.LanguageConditioned, nil
+	case strings.HasPrefix(name, "reason-in:"):
+		text, err := prompts.ReasonIn(strings.TrimPrefix(name, "reason-in:"))
+		if err != nil {
+			return "", usagef("--prompt: %w", err)
+		}
+		return text, nil
+	}
+	return "", usagef("--prompt %s: give default, conditioned, or reason-in:LANG", name)
+}
+
+func openLocales(dir string) (*locales.Set, error) {
+	if dir == "" {
+		return locales.Embedded(), nil
+	}
+	set, err := locales.Open(dir)
+	if err != nil {
+		return nil, usagef("--locales: %w", err)
+	}
+	return set, nil
+}
+
+// dealer starts the games of a plan.
+func dealer(set *locales.Set) func(scheduler.Job) (games.Game, error) {
+	return func(j scheduler.Job) (games.Game, error) {
+		spec, err := games.Lookup(j.Game)
+		if err != nil {
+			return nil, err
+		}
+		return spec.New(set, j.Langs, j.Seed)
+	}
+}
+
+// defaultRun names a folder after the experiment, so that the same command
+// finds it again.
+func defaultRun(e bench.Experiment) string {
+	data, _ := json.Marshal(e) // plain strings and numbers cannot fail
+	sum := sha256.Sum256(data)
+	name := strings.TrimSuffix(strings.ReplaceAll(e.Model.Name, ":", "-"), ".gguf")
+	return filepath.Join("runs", name+"-"+hex.EncodeToString(sum[:4]))
+}
+
+func settings(p inference.Plan) map[string]string {
+	return map[string]string{
+		"device": "cpu", "slots": strconv.Itoa(p.Slots), "chunk": strconv.Itoa(p.Tokens), "threads": strconv.Itoa(p.Threads),
+	}
+}
+
+// commandLine is this invocation, with the run folder named.
+func commandLine(c *cobra.Command, f *benchFlags) string {
+	args := slices.Clone(os.Args)
+	if !c.Flags().Changed("run") {
+		args = append(args, "--run", f.run)
+	}
+	for i, a := range args {
+		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$&|;<>*?()[]{}!`#~") {
+			args[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(args, " ")
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	st, err := f.Stat()
+	return err == nil && st.Mode()&os.ModeCharDevice != 0
+}

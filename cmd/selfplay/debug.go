@@ -1,0 +1,226 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"selfplay/games"
+	"selfplay/inference"
+	"selfplay/prompts"
+)
+
+// The debug commands map lines of JSON on standard input to lines on standard
+// output, so that other programs can compare themselves with this one.
+
+func debugCommand() *cobra.Command {
+	c := &cobra.Command{Use: "debug", Short: "Show single steps of the work, as JSON lines"}
+	c.AddCommand(traceCommand(), extractCommand(), tokenizeCommand(), greedyCommand())
+	return c
+}
+
+func traceCommand() *cobra.Command {
+	var dir string
+	c := &cobra.Command{
+		Use:   "trace < in.jsonl",
+		Short: "Replay scripted games: what each player is shown, and the outcome",
+		Args:  asUsage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			set, err := openLocales(dir)
+			if err != nil {
+				return err
+			}
+			return mapLines(c, func(line []byte) ([]byte, error) { return games.ReplayTrace(line, set) })
+		},
+	}
+	c.Flags().StringVar(&dir, "locales", "", "folder of locale files (default: built in)")
+	return c
+}
+
+func extractCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "extract < in.jsonl",
+		Short: "Take completions apart: thinking, action, status",
+		Args:  asUsage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return mapLines(c, func(line []byte) ([]byte, error) {
+				var in struct {
+					Completion *string `json:"completion"`
+				}
+				if err := json.Unmarshal(line, &in); err != nil {
+					return nil, err
+				}
+				if in.Completion == nil {
+					return nil, fmt.Errorf(`"completion" is missing`)
+				}
+				a := prompts.Extract(*in.Completion, false)
+				return toJSON(struct {
+					Action   string         `json:"action"`
+					Status   prompts.Status `json:"status"`
+					Thinking string         `json:"thinking"`
+				}{a.Action, a.Status, a.Thinking})
+			})
+		},
+	}
+}
+
+// A request is one input line of tokenize and greedy.
+type request struct {
+	Text     *string             `json:"text"`
+	Messages []inference.Message `json:"messages"`
+	IDs      []int32             `json:"ids"`
+}
+
+// prompt gives the text and tokens that the line asks for.
+func (r request) prompt(c *inference.Codec) (string, []int32, error) {
+	switch {
+	case r.Messages != nil:
+		return c.Chat(r.Messages)
+	case r.Text != nil:
+		ids, err := c.Encode(*r.Text)
+		return *r.Text, ids, err
+	case len(r.IDs) > 0:
+		return "", r.IDs, nil
+	}
+	return "", nil, fmt.Errorf(`give "text", "messages" or "ids"`)
+}
+
+func tokenizeCommand() *cobra.Command {
+	var model string
+	c := &cobra.Command{
+		Use:   "tokenize --model M < in.jsonl",
+		Short: "Tokenize texts and chats",
+		Args:  asUsage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if model == "" {
+				return usagef("--model is missing: give a GGUF file")
+			}
+			codec, err := inference.OpenCodec(model)
+			if err != nil {
+				return err
+			}
+			defer codec.Close()
+			return mapLines(c, func(line []byte) ([]byte, error) {
+				var in request
+				if err := json.Unmarshal(line, &in); err != nil {
+					return nil, err
+				}
+				text, ids, err := in.prompt(codec)
+				if err != nil {
+					return nil, err
+				}
+				return toJSON(struct {
+					Prompt string  `json:"prompt"`
+					IDs    []int32 `json:"ids"`
+				}{text, notNil(ids)})
+			})
+		},
+	}
+	c.Flags().StringVar(&model, "model", "", "a GGUF file")
+	return c
+}
+
+func greedyCommand() *cobra.Command {
+	var model string
+	var n, context int
+	c := &cobra.Command{
+		Use:   "greedy --model M < in.jsonl",
+		Short: "Decode greedily, with the likeliest tokens of every step",
+		Args:  asUsage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if n < 1 {
+				return usagef("--n %d: give at least 1", n)
+			}
+			m, err := openModel(model, inference.Options{Slots: 1, Cells: context})
+			if err != nil {
+				return err
+			}
+			defer m.Close()
+			return mapLines(c, func(line []byte) ([]byte, error) {
+				var in request
+				if err := json.Unmarshal(line, &in); err != nil {
+					return nil, err
+				}
+				return greedy(m, in, n)
+			})
+		},
+	}
+	c.Flags().StringVar(&model, "model", "", "a GGUF file")
+	c.Flags().IntVar(&n, "n", 32, "tokens at most")
+	c.Flags().IntVar(&context, "context", 0, "tokens of prompt and answer together (default 2048)")
+	return c
+}
+
+// topShown is how many of the likeliest tokens a step lists.
+const topShown = 8
+
+func greedy(m *inference.Model, in request, n int) ([]byte, error) {
+	_, ids, err := in.prompt(m.Codec)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 || len(ids) >= m.Limits().Cells {
+		return nil, fmt.Errorf("a prompt of %d tokens; the context holds %d: raise --context", len(ids), m.Limits().Cells)
+	}
+	steps, err := m.Greedy(ids, n, topShown)
+	if err != nil {
+		return nil, err
+	}
+	out := struct {
+		IDs  []int32              `json:"ids"`
+		Text string               `json:"text"`
+		Top  [][]inference.Scored `json:"top"`
+	}{}
+	for _, s := range steps {
+		out.IDs = append(out.IDs, s.ID)
+		out.Top = append(out.Top, s.Top)
+	}
+	out.Text = m.Codec.Text(out.IDs)
+	return toJSON(out)
+}
+
+func notNil(ids []int32) []int32 {
+	if ids == nil {
+		return []int32{}
+	}
+	return ids
+}
+
+// mapLines applies f to every line of standard input that is not blank. An
+// error names the line.
+func mapLines(c *cobra.Command, f func(line []byte) ([]byte, error)) error {
+	in := bufio.NewReader(c.InOrStdin())
+	out := bufio.NewWriter(c.OutOrStdout())
+	defer out.Flush()
+	for n := 1; ; n++ {
+		line, err := in.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			result, ferr := f(line)
+			if ferr != nil {
+				return fmt.Errorf("line %d: %w", n, ferr)
+			}
+			if _, werr := fmt.Fprintf(out, "%s\n", result); werr != nil {
+				return werr
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
+}
+
+// toJSON encodes without escaping what HTML would mind.
+func toJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimRight(b.Bytes(), "\n"), err
+}
