@@ -91,7 +91,7 @@ func Open(path string, o Options) (m *Model, err error) {
 	if err := bind(m.be, path, arch); err != nil {
 		return m, err
 	}
-	m.streams = newStreams(m.be, arch.streams(), o.Slots, o.Cells)
+	m.streams = newStreams(m.be, arch.streams(), ml.DTypeF16, o.Slots, o.Cells)
 	m.probe(h)
 	return m, nil
 }

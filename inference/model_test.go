@@ -1,7 +1,7 @@
 package inference
 
 import (
-	"encoding/json"
+	"log/slog"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -10,6 +10,12 @@ import (
 	"strings"
 	"testing"
 )
+
+// TestMain quiets the runtime, which tells of every model it loads.
+func TestMain(m *testing.M) {
+	slog.SetLogLoggerLevel(slog.LevelWarn)
+	os.Exit(m.Run())
+}
 
 const smallModel = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
@@ -37,65 +43,7 @@ func openModel(t testing.TB, o Options) *Model {
 	return m
 }
 
-// smollm2 is what llama.cpp computed for 16 prompts in eight languages.
-type smollm2 struct {
-	Cases []struct {
-		Game, Lang    string
-		PromptIDs     []int32 `json:"prompt_ids"`
-		GreedyIDs     []int32 `json:"greedy_ids"`
-		FirstTokenTop []struct {
-			ID      int32
-			Logprob float64
-		} `json:"first_token_top"`
-	}
-}
-
-func readSmollm2(t testing.TB) smollm2 {
-	t.Helper()
-	b, err := os.ReadFile("testdata/smollm2.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var g smollm2
-	if err := json.Unmarshal(b, &g); err != nil {
-		t.Fatal(err)
-	}
-	if len(g.Cases) != 16 {
-		t.Fatalf("%d cases", len(g.Cases))
-	}
-	return g
-}
-
-func TestGreedyEqualsLlamaCpp(t *testing.T) {
-	m := openModel(t, Options{Slots: 1, Cells: 2048, Tokens: 512})
-	for _, c := range readSmollm2(t).Cases {
-		t.Run(c.Game+"-"+c.Lang, func(t *testing.T) {
-			out, err := m.Greedy(c.PromptIDs, len(c.GreedyIDs), 8)
-			if err != nil {
-				t.Fatal(err)
-			}
-			top := map[int32]float64{}
-			for _, p := range out[0].Top {
-				top[p.ID] = p.LogProb
-			}
-			for _, want := range c.FirstTokenTop[:4] {
-				if got, ok := top[want.ID]; !ok || math.Abs(got-want.Logprob) > 0.05 {
-					t.Errorf("first token %d: log-probability %.4f, llama.cpp says %.4f", want.ID, got, want.Logprob)
-				}
-			}
-			for i, want := range c.GreedyIDs {
-				if out[i].Top[0].LogProb-out[i].Top[1].LogProb < 0.05 {
-					break // too close to call: the texts may part here
-				}
-				if out[i].ID != want {
-					t.Fatalf("greedy token %d is %d, llama.cpp says %d", i, out[i].ID, want)
-				}
-			}
-		})
-	}
-}
-
-// rows cuts the tokens into a batch of one chunk for the slot.
+// row is a chunk of a prompt for a slot.
 func row(slot, pos int, tokens []int32, sample bool) Row {
 	return Row{Slot: slot, Pos: pos, Tokens: tokens, Sample: sample}
 }
@@ -106,7 +54,7 @@ func row(slot, pos int, tokens []int32, sample bool) Row {
 func TestBatchIndependence(t *testing.T) {
 	m := openModel(t, Options{Slots: 24, Cells: 768, Tokens: 512})
 	rng := rand.New(rand.NewPCG(1, 2))
-	cases := readSmollm2(t).Cases
+	cases := readGoldens(t)
 	prompts := make([][]int32, len(cases))
 	alone := make([][]float32, len(cases))
 	const decoded = 3 // tokens fed one by one at the end, as decoding does
@@ -170,8 +118,8 @@ func farthest(a, b []float32) (d float64) {
 
 func TestCopiedPrefix(t *testing.T) {
 	m := openModel(t, Options{Slots: 3, Cells: 512, Tokens: 512})
-	p := readSmollm2(t).Cases[0].PromptIDs[:150]
-	mustLogits(t, m, row(2, 0, readSmollm2(t).Cases[1].PromptIDs[:200], false)) // what slot 2 held before
+	p := readGoldens(t)[0].PromptIDs[:150]
+	mustLogits(t, m, row(2, 0, readGoldens(t)[1].PromptIDs[:200], false)) // what slot 2 held before
 	want := mustLogits(t, m, row(0, 0, p, true))[0]
 	if err := m.Copy(2, 0, 100); err != nil {
 		t.Fatal(err)
