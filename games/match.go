@@ -116,12 +116,24 @@ func (m *match) begin(answer string) string {
 
 // finish ends a step. The turn passes on unless the move may be corrected.
 func (m *match) finish() Event {
+	seat := m.mover
+	if !m.again && !m.ended {
+		m.mover = 1 - m.mover
+	}
+	return m.count(seat)
+}
+
+// finishAt ends a step with a valid move after which seat is to move.
+func (m *match) finishAt(seat int) Event {
+	m.mover = seat
+	return m.count(seat)
+}
+
+// count counts a valid move for a seat.
+func (m *match) count(seat int) Event {
 	if !m.again {
 		m.errors = 0
-		m.result.Turns[m.mover]++
-		if !m.ended {
-			m.mover = 1 - m.mover
-		}
+		m.result.Turns[seat]++
 	}
 	m.again = false
 	return m.event

@@ -186,19 +186,24 @@ func TestRenderingIsDeterministic(t *testing.T) {
 	}
 }
 
-// A rule tells how the prompt's examples of one game are found and played.
+// An exampleRule tells how the prompt's examples of one game are found and
+// played.
 type exampleRule struct {
 	pattern string              // of an example in the prompt
-	before  map[string][]string // answers after which an example is legal, if not the first
-	want    func(examples []string) bool
+	count   int                 // how many there are
+	before  map[string][]string // what is played before an example; "" for all others
 }
 
 var exampleRules = map[string]exampleRule{
-	"TicTacToe": {pattern: `'(\[\d+\])'`, want: one},
-	"Nim":       {pattern: `'(\[\d+ \d+\])'`, want: one},
+	"TicTacToe":     {pattern: `'(\[\d+\])'`, count: 1},
+	"Nim":           {pattern: `'(\[\d+ \d+\])'`, count: 1},
+	"SimpleTak":     {pattern: `'(\[\d+\])'`, count: 1},
+	"ColonelBlotto": {pattern: `'(\[[^\]]+\])'`, count: 1},
+	"KuhnPoker": {pattern: `'(\[[^\]]+\])'`, count: 4, before: map[string][]string{
+		"[call]": {"[bet]"}, "[fold]": {"[bet]"}}},
+	"IteratedPrisonersDilemma": {pattern: `'(\[[^\]]+\])'`, count: 2, before: map[string][]string{
+		"": {"hello", "hello"}}},
 }
-
-func one(examples []string) bool { return len(examples) == 1 }
 
 // The examples of every prompt in every language are legal moves.
 func TestPromptExamplesAreLegal(t *testing.T) {
@@ -216,14 +221,19 @@ func TestPromptExamplesAreLegal(t *testing.T) {
 			for _, m := range regexp.MustCompile(rule.pattern).FindAllStringSubmatch(prompt, -1) {
 				examples = append(examples, m[1])
 			}
-			if !rule.want(examples) {
+			if len(examples) != rule.count {
 				t.Errorf("%s/%s: examples %q in %q", env, lang, examples, prompt)
 			}
 			for _, example := range examples {
 				g := newGame(t, env, langs, 1)
-				for _, answer := range rule.before[example] {
-					g.Step(answer)
+				if g, ok := g.(*blotto); ok && g.total != 20 {
+					continue // the example says that it is for 20 units
 				}
+				before, ok := rule.before[example]
+				if !ok {
+					before = rule.before[""]
+				}
+				steps(t, g, before...)
 				if e := g.Step(example); e.Invalid || e.Default {
 					t.Errorf("%s/%s: the example %q is refused: %s", env, lang, example, e.Reason)
 				}

@@ -1,6 +1,8 @@
 package games
 
 import (
+	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"unicode"
@@ -71,6 +73,26 @@ func bracketed(s string, numbers int) (digits [2]string, rest string, ok bool) {
 	}
 }
 
+// bracketedWord finds the first of some lower-case words that stands in
+// brackets, in capital or small letters.
+func bracketedWord(s string, words ...string) (string, bool) {
+	const longest = 16 // a word with its bracket, some letters being of three bytes
+	for {
+		_, rest, ok := strings.Cut(s, "[")
+		if !ok {
+			return "", false
+		}
+		if end := strings.IndexByte(rest[:min(len(rest), longest)], ']'); end > 0 {
+			for _, w := range words {
+				if strings.EqualFold(rest[:end], w) {
+					return w, true
+				}
+			}
+		}
+		s = rest
+	}
+}
+
 // maxDigits is Python's limit: int() of more digits raises ValueError.
 const maxDigits = 4300
 
@@ -87,6 +109,14 @@ func (n number) String() string {
 	return strconv.Itoa(n.value)
 }
 
+func (n number) big() *big.Int {
+	if n.large == "" {
+		return big.NewInt(int64(n.value))
+	}
+	b, _ := new(big.Int).SetString(n.large, 10)
+	return b
+}
+
 // toNumber is Python's int() of decimal digits of any script; false where it
 // raises ValueError.
 func toNumber(digits string) (number, bool) {
@@ -100,7 +130,7 @@ func toNumber(digits string) (number, bool) {
 		}
 	}
 	if len(decimal) > 18 { // may not fit
-		return number{value: int(^uint(0) >> 1), large: string(decimal)}, true
+		return number{value: math.MaxInt, large: string(decimal)}, true
 	}
 	n := 0
 	for _, d := range decimal {
