@@ -1,6 +1,7 @@
 package games
 
 import (
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -55,6 +56,7 @@ var blottoMessages = []locales.Message{
 type blotto struct {
 	match
 	fields, total, rounds int
+	names                 string // the fields: A, B, C
 
 	round  int // from 1
 	scores [2]int
@@ -63,35 +65,32 @@ type blotto struct {
 
 // blottoOf starts games with these parameters.
 func blottoOf(fields, total, rounds int) func(setting, int64) Game {
+	names := fieldNames(fields)
 	return func(s setting, _ int64) Game {
-		g := &blotto{fields: fields, total: total, rounds: rounds, round: 1}
-		g.open(s)
+		g := &blotto{fields: fields, total: total, rounds: rounds, names: names, round: 1}
+		g.open(s, 4<<10)
 		roles := [2]int{blottoAlpha, blottoBeta}
 		g.rename(roles)
 		for seat, role := range roles {
-			g.shown[seat].Grow(4 << 10)
-			g.tell(seat, blottoIntro, g.texts[seat].String(role), strconv.Itoa(total), g.names())
+			g.tell(seat, blottoIntro, g.texts[seat].String(role), strconv.Itoa(total), g.names)
 		}
 		g.showRound()
 		return g
 	}
 }
 
-// names lists the fields: A, B, C.
-func (g *blotto) names() string {
-	b := make([]byte, 0, 3*g.fields)
-	for f := range g.fields {
-		if f > 0 {
-			b = append(b, ", "...)
-		}
-		b = append(b, 'A'+byte(f))
+// fieldNames lists fields: A, B, C.
+func fieldNames(fields int) string {
+	names := make([]string, fields)
+	for f := range names {
+		names[f] = string(rune('A' + f))
 	}
-	return string(b)
+	return strings.Join(names, ", ")
 }
 
 func (g *blotto) showRound() {
 	g.tellBoth(blottoRound, strconv.Itoa(g.round), strconv.Itoa(g.rounds),
-		strconv.Itoa(g.scores[0]), strconv.Itoa(g.scores[1]), g.names(), strconv.Itoa(g.total))
+		strconv.Itoa(g.scores[0]), strconv.Itoa(g.scores[1]), g.names, strconv.Itoa(g.total))
 }
 
 // Step takes the mover's allocation; the second one of a round decides it.
@@ -120,22 +119,42 @@ func (g *blotto) allocate(action string) bool {
 		return false
 	}
 	units := make([]int, g.fields)
-	sum := new(big.Int) // the units named may be of any size
 	for _, a := range parsed {
 		field := int(a.field - 'A')
 		if field < 0 || field >= g.fields {
-			g.refuse(blottoWrongField, g.names())
+			g.refuse(blottoWrongField, g.names)
 			return false
 		}
 		units[field] = a.units.value
-		sum.Add(sum, a.units.big())
 	}
-	if !sum.IsInt64() || sum.Int64() != int64(g.total) {
+	if sum := sumUnits(parsed); sum.value != g.total {
 		g.refuse(blottoWrongSum, strconv.Itoa(g.total), sum.String())
 		return false
 	}
 	g.units[g.mover] = units
 	return true
+}
+
+// sumUnits adds up what an answer names, which may be of any size.
+func sumUnits(parsed []allocation) number {
+	const small = math.MaxInt / 64 // more fields there are not
+	sum := 0
+	for _, a := range parsed {
+		if a.units.value > small {
+			return sumLarge(parsed)
+		}
+		sum += a.units.value
+	}
+	return number{value: sum}
+}
+
+func sumLarge(parsed []allocation) number {
+	sum := new(big.Int)
+	for _, a := range parsed {
+		digits, _ := new(big.Int).SetString(a.units.String(), 10)
+		sum.Add(sum, digits)
+	}
+	return number{value: math.MaxInt, large: sum.String()}
 }
 
 // parseAllocations finds "A7", "a: 7" and the like in the first brackets that

@@ -47,7 +47,7 @@ type kuhn struct {
 	match
 	rounds int
 	round  int // from 1
-	random *pythonRandom
+	random pythonRandom
 	deck   [3]int // J, Q, K as 0, 1, 2; seat 0 holds the first, seat 1 the second
 	starts int    // the seat that begins the round
 	bet    bool   // a bet is on the table
@@ -60,9 +60,8 @@ type kuhn struct {
 func kuhnOf(rounds int) func(setting, int64) Game {
 	return func(s setting, seed int64) Game {
 		g := &kuhn{rounds: rounds, random: newPythonRandom(seed), deck: [3]int{0, 1, 2}}
-		g.open(s)
+		g.open(s, 3<<10)
 		for seat := range 2 {
-			g.shown[seat].Grow(8 << 10)
 			g.tell(seat, kuhnIntro, strconv.Itoa(seat), strconv.Itoa(rounds), strconv.Itoa(kuhnAnte))
 		}
 		g.starts = 1
@@ -107,8 +106,7 @@ func (g *kuhn) legal(quoted bool) string {
 // Step plays the first action that the answer names.
 func (g *kuhn) Step(answer string) Event {
 	action := g.begin(answer)
-	g.echo(0, action)
-	g.echo(1, action)
+	g.echoBoth(action)
 	move, ok := bracketedWord(action, "check", "bet", "fold", "call")
 	switch {
 	case !ok:

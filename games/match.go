@@ -49,10 +49,12 @@ type match struct {
 
 const gameSender = 2
 
-// open prepares an empty match in which the players bear their plain names.
-func (m *match) open(s setting) {
+// open prepares an empty match in which the players bear their plain names. A
+// seat's history in an ordinary game takes some history bytes.
+func (m *match) open(s setting, history int) {
 	m.setting = s
 	for seat := range 2 {
+		m.shown[seat].Grow(history)
 		name := s.common[seat].String(saidPlayer, strconv.Itoa(seat))
 		m.result.Roles[seat] = name
 		// A player is called by its name in its own language, whoever reads it.
@@ -98,11 +100,24 @@ func (m *match) tellBoth(id int, args ...string) {
 
 // echo shows a seat what the player to move wrote.
 func (m *match) echo(seat int, action string) {
+	m.shown[seat].WriteString(m.heads[seat][m.mover])
+	m.shown[seat].WriteString(m.cutTags(action))
+}
+
+// echoBoth shows it to both seats.
+func (m *match) echoBoth(action string) {
+	action = m.cutTags(action)
+	for seat := range 2 {
+		m.shown[seat].WriteString(m.heads[seat][m.mover])
+		m.shown[seat].WriteString(action)
+	}
+}
+
+func (m *match) cutTags(action string) string {
 	for _, tag := range m.tags {
 		action = strings.ReplaceAll(action, tag, "")
 	}
-	m.shown[seat].WriteString(m.heads[seat][m.mover])
-	m.shown[seat].WriteString(action)
+	return action
 }
 
 // begin starts a step and gives the action that the rules are to parse.

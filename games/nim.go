@@ -43,9 +43,8 @@ type nim struct {
 func nimOf(piles ...int) func(setting, int64) Game {
 	return func(s setting, _ int64) Game {
 		g := &nim{piles: slices.Clone(piles)}
-		g.open(s)
+		g.open(s, 3<<10)
 		for seat := range 2 {
-			g.shown[seat].Grow(4 << 10)
 			g.tell(seat, nimIntro, strconv.Itoa(seat))
 		}
 		g.showPiles()
@@ -56,8 +55,7 @@ func nimOf(piles ...int) func(setting, int64) Game {
 // Step takes objects as the answer's first "[pile quantity]" says.
 func (g *nim) Step(answer string) Event {
 	action := g.begin(answer)
-	g.echo(0, action)
-	g.echo(1, action)
+	g.echoBoth(action)
 	g.take(action)
 	g.showPiles()
 	if !slices.ContainsFunc(g.piles, func(n int) bool { return n > 0 }) {

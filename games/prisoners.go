@@ -61,9 +61,8 @@ type prisoners struct {
 func ipdOf(rounds int) func(setting, int64) Game {
 	return func(s setting, _ int64) Game {
 		g := &prisoners{rounds: rounds, round: 1}
-		g.open(s)
+		g.open(s, 5<<10)
 		for seat := range 2 {
-			g.shown[seat].Grow(8 << 10)
 			g.tell(seat, ipdIntro, strconv.Itoa(seat), strconv.Itoa(rounds), strconv.Itoa(ipdTalks),
 				strconv.Itoa(ipdReward), strconv.Itoa(ipdPunishment), strconv.Itoa(ipdTemptation), strconv.Itoa(ipdSucker))
 		}

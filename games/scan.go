@@ -2,7 +2,6 @@ package games
 
 import (
 	"math"
-	"math/big"
 	"strconv"
 	"strings"
 	"unicode"
@@ -107,14 +106,6 @@ func (n number) String() string {
 		return n.large
 	}
 	return strconv.Itoa(n.value)
-}
-
-func (n number) big() *big.Int {
-	if n.large == "" {
-		return big.NewInt(int64(n.value))
-	}
-	b, _ := new(big.Int).SetString(n.large, 10)
-	return b
 }
 
 // toNumber is Python's int() of decimal digits of any script; false where it

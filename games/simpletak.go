@@ -47,9 +47,8 @@ func takOf(size int) func(setting, int64) Game {
 	line = append(line, '+')
 	return func(s setting, _ int64) Game {
 		g := &simpleTak{size: size, board: make([]byte, size*size), free: size * size, line: string(line)}
-		g.open(s)
+		g.open(s, 32*len(g.board)*len(g.board)) // the board is shown after each move
 		for seat := range 2 {
-			g.shown[seat].Grow(8 << 10) // an ordinary game on the smallest board
 			g.tell(seat, takIntro, strconv.Itoa(seat), mark(seat), mark(1-seat))
 		}
 		g.showBoard()
@@ -60,8 +59,7 @@ func takOf(size int) func(setting, int64) Game {
 // Step puts the mover's stone on the last cell that the answer names.
 func (g *simpleTak) Step(answer string) Event {
 	action := g.begin(answer)
-	g.echo(0, action)
-	g.echo(1, action)
+	g.echoBoth(action)
 	g.place(action)
 	g.showBoard()
 	return g.finish()

@@ -43,9 +43,8 @@ var ticTacToeLines = [8][3]int{
 
 func newTicTacToe(s setting, _ int64) Game {
 	g := &ticTacToe{}
-	g.open(s)
+	g.open(s, 3<<10)
 	for seat := range 2 {
-		g.shown[seat].Grow(4 << 10) // a whole game
 		g.tell(seat, tttIntro, strconv.Itoa(seat), mark(seat), mark(1-seat))
 	}
 	g.showBoard()
@@ -58,8 +57,7 @@ func mark(seat int) string { return "OX"[seat : seat+1] }
 // Step places the mover's mark in the first cell that the answer names.
 func (g *ticTacToe) Step(answer string) Event {
 	action := g.begin(answer)
-	g.echo(0, action)
-	g.echo(1, action)
+	g.echoBoth(action)
 	g.place(action)
 	g.showBoard()
 	return g.finish()
