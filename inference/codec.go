@@ -13,7 +13,7 @@ import (
 type Codec struct {
 	path     string
 	words    *tokenizers.Tokenizer // makes no control tokens
-	vocab    []string
+	texts    []string              // of each token; control tokens have none
 	markers  []marker
 	byFirst  [256]bool // whether a marker begins with this byte
 	template *chatTemplate
@@ -34,7 +34,7 @@ func newCodec(h *header) (*Codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Codec{path: h.path, vocab: v.tokens, markers: v.markers(), bos: -1, nul: -1, ends: map[int32]bool{}, missing: v.bytesWithoutToken()}
+	c := &Codec{path: h.path, texts: v.texts(), markers: v.markers(), bos: -1, nul: -1, ends: map[int32]bool{}, missing: v.bytesWithoutToken()}
 	for _, m := range c.markers {
 		c.byFirst[m.text[0]] = true
 	}
@@ -69,8 +69,8 @@ var endNames = map[string]bool{"<|im_end|>": true, "<|eot_id|>": true, "<|eom_id
 func (c *Codec) readSpecial(h *header) error {
 	for _, key := range []string{"bos", "eos", "eot"} {
 		key = "tokenizer.ggml." + key + "_token_id"
-		if _, ok := h.kv[key]; ok && int(h.kv.Uint(key)) >= len(c.vocab) {
-			return fmt.Errorf("%s: key %s: token %d of %d", h.path, key, h.kv.Uint(key), len(c.vocab))
+		if _, ok := h.kv[key]; ok && int(h.kv.Uint(key)) >= len(c.texts) {
+			return fmt.Errorf("%s: key %s: token %d of %d", h.path, key, h.kv.Uint(key), len(c.texts))
 		}
 	}
 	eos, ok := h.kv["tokenizer.ggml.eos_token_id"].(uint32)
@@ -90,8 +90,8 @@ func (c *Codec) readSpecial(h *header) error {
 	if bos, ok := h.kv["tokenizer.ggml.bos_token_id"].(uint32); ok && h.kv.Bool("tokenizer.ggml.add_bos_token", h.kv.String("tokenizer.ggml.pre") == "llama-bpe") {
 		c.bos = int32(bos)
 	}
-	for id, t := range c.vocab {
-		if t == string(byteRunes()[0]) {
+	for id, t := range c.texts {
+		if t == "\x00" {
 			c.nul = int32(id)
 		}
 	}
@@ -99,7 +99,7 @@ func (c *Codec) readSpecial(h *header) error {
 }
 
 // Vocab is the size of the vocabulary.
-func (c *Codec) Vocab() int { return len(c.vocab) }
+func (c *Codec) Vocab() int { return len(c.texts) }
 
 // End tells whether the token ends the model's turn.
 func (c *Codec) End(id int32) bool { return c.ends[id] }
@@ -130,7 +130,7 @@ func (c *Codec) Prompt(system, user string) (ids []int32, open bool, err error) 
 // Only the template's own markers become control tokens: those inside a message
 // stay text.
 func (c *Codec) Chat(messages []Message) (text string, ids []int32, err error) {
-	guard := c.guard(messages)
+	guard := guard(messages)
 	guarded := make([]Message, len(messages))
 	for i, m := range messages {
 		guarded[i] = Message{m.Role, c.hide(m.Content, guard)}
@@ -151,21 +151,18 @@ func (c *Codec) Chat(messages []Message) (text string, ids []int32, err error) {
 // Encode gives the tokens of plain text, in which markers stay text.
 func (c *Codec) Encode(text string) ([]int32, error) { return c.plain(nil, text) }
 
-// guard is a character that no message holds. It is written into every marker
-// inside a message while the template is rendered, so that the template's own
-// markers are told from it. The range is Unicode's non-characters, meant for
-// such inner use.
-func (c *Codec) guard(messages []Message) string {
-	for r := rune(0xFDD0); r <= 0xFDEF; r++ {
-		free := true
-		for _, m := range messages {
-			free = free && !strings.ContainsRune(m.Content, r)
-		}
-		if free {
-			return string(r)
-		}
+// guardRune is one of Unicode's non-characters, meant for such inner use.
+const guardRune = "\uFDD0"
+
+// guard is a text that no message holds. It is written into every marker inside
+// a message while the template is rendered, so that the template's own markers
+// are told from it.
+func guard(messages []Message) string {
+	n := 1
+	for _, m := range messages {
+		n += strings.Count(m.Content, guardRune)
 	}
-	return "\uFDD0" // text with all 32 of them: losing one is harmless
+	return strings.Repeat(guardRune, n)
 }
 
 // hide writes the guard into each marker of the text, after its first character.
@@ -225,10 +222,11 @@ func (c *Codec) plain(ids []int32, text string) ([]int32, error) {
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, "\uFFFD")
 	}
-	for i := 0; i < len(text); i++ {
-		if c.missing[text[i]] {
-			r, _ := utf8.DecodeRuneInString(text[i:])
-			return nil, fmt.Errorf("%s: the vocabulary cannot write %U: a text for the model holds it", c.path, r)
+	for i, r := range text {
+		for _, b := range []byte(text[i : i+utf8.RuneLen(r)]) {
+			if c.missing[b] {
+				return nil, fmt.Errorf("%s: a text for the model holds %U, which its vocabulary cannot write", c.path, r)
+			}
 		}
 	}
 	for i, part := range strings.Split(text, "\x00") { // a C string ends at byte 0
@@ -248,11 +246,33 @@ func (c *Codec) plain(ids []int32, text string) ([]int32, error) {
 // Text gives the text of sampled tokens: control tokens are left out, and a
 // character that was cut off is U+FFFD.
 func (c *Codec) Text(ids []int32) string {
-	u := make([]uint32, 0, len(ids))
+	var b []byte
 	for _, id := range ids {
-		u = append(u, uint32(id))
+		if id >= 0 && int(id) < len(c.texts) {
+			b = append(b, c.texts[id]...)
+		}
 	}
-	return c.words.Decode(u, true)
+	return lossy(b)
+}
+
+// lossy reads bytes as UTF-8. Of what is none, each longest beginning of a
+// character becomes one U+FFFD, as Hugging Face's decoders have it.
+func lossy(b []byte) string {
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	var s strings.Builder
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		if r == utf8.RuneError && n == 1 {
+			for n < len(b) && !utf8.FullRune(b[:n+1]) {
+				n++
+			}
+		}
+		s.WriteRune(r)
+		b = b[n:]
+	}
+	return s.String()
 }
 
 // OpenCodec reads the codec of a model file and leaves the weights alone.

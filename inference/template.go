@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"sync"
 
 	"github.com/nikolalohinski/gonja/v2"
-	"github.com/nikolalohinski/gonja/v2/builtins"
 	"github.com/nikolalohinski/gonja/v2/config"
 	"github.com/nikolalohinski/gonja/v2/exec"
 	"github.com/nikolalohinski/gonja/v2/loaders"
@@ -26,32 +27,31 @@ type chatTemplate struct {
 	bos, eos string
 }
 
+var quietTemplates = sync.OnceFunc(func() { gonja.SetLoggerOutput(io.Discard) })
+
 func newTemplate(path, source, bos, eos string) (_ *chatTemplate, err error) {
 	if source == "" {
 		return nil, fmt.Errorf("%s: no chat template (key tokenizer.chat_template): use an instruction-tuned model", path)
 	}
 	defer templatePanic(&err, path)
-	gonja.SetLoggerOutput(io.Discard)
+	quietTemplates()
 	c := config.New()
 	c.TrimBlocks, c.LeftStripBlocks = true, true
-	// Only the template itself can be loaded: it comes from a file that may be anyone's.
+	source = plainJinja(source)
 	loader, err := loaders.NewMemoryLoader(map[string]string{"/chat": source})
 	if err != nil {
 		return nil, err
 	}
-	env := &exec.Environment{
-		Context: exec.EmptyContext().Update(builtins.GlobalFunctions).Update(builtins.GlobalVariables).Update(
-			exec.NewContext(map[string]any{"raise_exception": raiseException})),
-		Filters: builtins.Filters, Tests: builtins.Tests, ControlStructures: builtins.ControlStructures, Methods: builtins.Methods,
+	env, err := templateEnvironment()
+	if err != nil {
+		return nil, err
 	}
 	t, err := exec.NewTemplate("/chat", c, loader, env)
-	if err != nil {
-		return nil, fmt.Errorf("%s: chat template (key tokenizer.chat_template): %w", path, err)
+	if err != nil { // it quotes the whole source
+		return nil, fmt.Errorf("%s: chat template (key tokenizer.chat_template): %s", path, oneLine(strings.Replace(err.Error(), "'"+source+"'", "", 1)))
 	}
 	return &chatTemplate{path: path, t: t, bos: bos, eos: eos}, nil
 }
-
-func raiseException(message string) (string, error) { return "", errors.New(message) }
 
 // render gives the text up to where the assistant's answer begins.
 func (c *chatTemplate) render(messages []Message) (text string, err error) {
@@ -60,11 +60,19 @@ func (c *chatTemplate) render(messages []Message) (text string, err error) {
 	for i, m := range messages {
 		list[i] = map[string]any{"role": m.Role, "content": m.Content}
 	}
+	var refusal error
 	text, err = c.t.ExecuteToString(exec.NewContext(map[string]any{
 		"messages": list, "add_generation_prompt": true, "bos_token": c.bos, "eos_token": c.eos,
+		"raise_exception": func(message string) (string, error) {
+			refusal = errors.New(message)
+			return "", refusal
+		},
 	}))
+	if refusal != nil {
+		return "", fmt.Errorf("%s: the chat template refuses the chat: %s", c.path, oneLine(refusal.Error()))
+	}
 	if err != nil {
-		return "", fmt.Errorf("%s: chat template: %w", c.path, err)
+		return "", fmt.Errorf("%s: chat template: %s", c.path, oneLine(err.Error()))
 	}
 	return text, nil
 }
@@ -72,6 +80,9 @@ func (c *chatTemplate) render(messages []Message) (text string, err error) {
 // templatePanic turns a panic of the template library into an error.
 func templatePanic(err *error, path string) {
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("%s: chat template: %v", path, p)
+		*err = fmt.Errorf("%s: chat template: %s", path, oneLine(fmt.Sprint(p)))
 	}
 }
+
+// oneLine is a foreign message fit for an error of ours.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

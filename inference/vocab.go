@@ -114,6 +114,33 @@ func (v *vocab) markers() []marker {
 	return m
 }
 
+// texts are the bytes that each token stands for in an answer.
+func (v *vocab) texts() []string {
+	bytes := map[rune]byte{}
+	for b, r := range byteRunes() {
+		bytes[r] = byte(b)
+	}
+	texts := make([]string, len(v.tokens))
+	for id, t := range v.tokens {
+		switch v.types[id] {
+		case typeUserDefined:
+			texts[id] = t
+		case typeNormal:
+			var b []byte
+			for _, r := range t {
+				if x, ok := bytes[r]; ok {
+					b = append(b, x)
+				} else { // no byte-level token: plain text
+					b = []byte(t)
+					break
+				}
+			}
+			texts[id] = string(b)
+		}
+	}
+	return texts
+}
+
 // bytesWithoutToken are the bytes that the vocabulary cannot write: text with
 // one of them would lose it.
 func (v *vocab) bytesWithoutToken() (missing [256]bool) {
