@@ -46,6 +46,20 @@ func TestOneMistakeMayBeCorrected(t *testing.T) {
 	}
 }
 
+// An answer that was cut off comes as an empty one: it loses like any other that
+// cannot be read, with the cause recorded, and is no draw.
+func TestNoAnswerLoses(t *testing.T) {
+	for _, env := range []string{"TicTacToe", "Nim", "SimpleTak", "ColonelBlotto", "KuhnPoker"} {
+		g := newGame(t, env, english, 1)
+		loser := g.ToMove()
+		e := steps(t, g, "", "")
+		r, ended := g.Result()
+		if !ended || r.Rewards[loser] != -1 || r.Rewards[1-loser] != 1 || !r.Invalid[loser] || e.Reason == "" || r.Reasons[loser] != e.Reason {
+			t.Errorf("%s: %+v, %+v", env, e, r)
+		}
+	}
+}
+
 func TestStepAfterTheEndPanics(t *testing.T) {
 	g := newGame(t, "TicTacToe", [2]string{"en", "en"}, 1)
 	steps(t, g, "x", "x")

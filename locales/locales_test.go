@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -58,13 +59,17 @@ func TestTextsAreClean(t *testing.T) {
 						t.Errorf("%s: the invisible character %U", where, r)
 					}
 				}
+				// The reason of an invalid move stands in the middle of a message.
+				if game != Common && strings.HasPrefix(key, "invalid_move.") && !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "。") {
+					t.Errorf("%s: no full stop", where)
+				}
 				if strings.Contains(text, "  ") || strings.Contains(text, " \n") {
 					t.Errorf("%s: stray blanks", where)
 				}
 				if lang == "zh" && strings.Contains(text, "。 ") {
 					t.Errorf("%s: a blank after a full stop", where)
 				}
-				if lang == "fr" && strings.Contains(strings.ReplaceAll(text, "'[", ""), "l'") {
+				if lang == "fr" && regexp.MustCompile(`\pL'\pL`).MatchString(text) {
 					t.Errorf("%s: a straight apostrophe", where)
 				}
 			}

@@ -6,75 +6,70 @@ import (
 	"strings"
 )
 
-// A template is a text in Python's str.format notation, cut at its
-// placeholders: lead, then for each part a value and the text behind it.
-type template struct {
-	lead  string
-	parts []part
+// A template is a text in Python's str.format notation, cut behind each of its
+// placeholders.
+type template []piece
+
+// A piece is literal text and the value that stands behind it.
+type piece struct {
+	text string
+	arg  int // index of the value in Message.Args, noValue in the last piece
 }
 
-type part struct {
-	arg  int // index of the value in Message.Args
-	text string
-}
+const noValue = -1
 
 // write appends the text with its placeholders filled in.
-func (t *template) write(b *strings.Builder, args []string) {
-	b.WriteString(t.lead)
-	for _, p := range t.parts {
-		b.WriteString(args[p.arg])
+func (t template) write(b *strings.Builder, args []string) {
+	for _, p := range t {
 		b.WriteString(p.text)
+		if p.arg != noValue {
+			b.WriteString(args[p.arg])
+		}
 	}
 }
 
-// parse cuts text at its placeholders, which may only be those in args. It
+// parse cuts a text at its placeholders, which may only be those in args. It
 // takes what str.format takes, but of its fields only plain names: the texts
 // use no others.
 func parse(text string, args []string) (template, error) {
 	var t template
-	literal := make([]byte, 0, len(text))
-	flush := func() string {
-		s := string(literal)
-		literal = literal[:0]
-		return s
+	var literal strings.Builder
+	for i := 0; i < len(text); {
+		size := strings.IndexAny(text[i:], "{}")
+		if size < 0 {
+			size = len(text) - i
+		}
+		literal.WriteString(text[i : i+size])
+		i += size
+		switch rest := text[i:]; {
+		case rest == "":
+		case strings.HasPrefix(rest, "{{"), strings.HasPrefix(rest, "}}"): // stand for one brace
+			literal.WriteByte(rest[0])
+			i += 2
+		default:
+			name, ok := placeholder(rest)
+			if !ok {
+				return nil, fmt.Errorf("a single %q in %q; write it twice to show a brace", rest[0], excerpt(text, i))
+			}
+			arg := slices.Index(args, name)
+			if arg < 0 {
+				return nil, fmt.Errorf("unknown placeholder {%s}; %s", excerpt(name, 0), usable(args))
+			}
+			t = append(t, piece{literal.String(), arg})
+			literal.Reset()
+			i += len("{") + len(name) + len("}")
+		}
 	}
-	cut := func(arg int) {
-		if len(t.parts) == 0 {
-			t.lead = flush()
-		} else {
-			t.parts[len(t.parts)-1].text = flush()
-		}
-		t.parts = append(t.parts, part{arg: arg})
+	return append(t, piece{literal.String(), noValue}), nil
+}
+
+// placeholder gives the name in the placeholder that s begins with.
+func placeholder(s string) (name string, ok bool) {
+	end := strings.IndexAny(s[1:], "{}")
+	if s[0] != '{' || end < 0 || s[1+end] != '}' {
+		return "", false
 	}
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if c != '{' && c != '}' {
-			literal = append(literal, c)
-			continue
-		}
-		if i+1 < len(text) && text[i+1] == c { // {{ and }} stand for one brace
-			literal = append(literal, c)
-			i++
-			continue
-		}
-		end := strings.IndexAny(text[i+1:], "{}")
-		if c == '}' || end < 0 || text[i+1+end] == '{' {
-			return template{}, fmt.Errorf("a single %q in %s; write it twice to show a brace", c, excerpt(text, i))
-		}
-		name := text[i+1 : i+1+end]
-		arg := slices.Index(args, name)
-		if arg < 0 {
-			return template{}, fmt.Errorf("unknown placeholder {%s}; %s", excerpt(name, 0), usable(args))
-		}
-		cut(arg)
-		i += end + 1
-	}
-	if len(t.parts) == 0 {
-		t.lead = flush()
-	} else {
-		t.parts[len(t.parts)-1].text = flush()
-	}
-	return t, nil
+	return s[1 : 1+end], true
 }
 
 func usable(args []string) string {
@@ -88,7 +83,7 @@ func usable(args []string) string {
 func excerpt(text string, at int) string {
 	const before, length = 12, 40
 	runes := []rune(text)
-	at = len([]rune(text[:at]))
-	from := max(0, at-before)
-	return strings.Join(strings.Fields(string(runes[from:min(len(runes), from+length)])), " ")
+	from := max(0, len([]rune(text[:at]))-before)
+	piece := string(runes[from:min(len(runes), from+length)])
+	return strings.Join(strings.Fields(piece), " ")
 }

@@ -122,5 +122,5 @@ func compile(text string, m Message) (template, error) {
 		return parse(text, m.Args)
 	}
 	_, err := parse(text, m.Unfilled)
-	return template{lead: text}, err
+	return template{{text, noValue}}, err
 }
