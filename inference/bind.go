@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	fsggml "github.com/ollama/ollama/fs/ggml"
 	"github.com/ollama/ollama/ml"
 )
 
@@ -68,6 +69,29 @@ func join(prefix, name string) string {
 	return prefix + "." + name
 }
 
+// multiplied are the types of matrices that the runtime can compute with: with
+// any other it aborts the process.
+var multiplied = map[fsggml.TensorType]bool{
+	fsggml.TensorTypeF32: true, fsggml.TensorTypeF16: true, fsggml.TensorTypeBF16: true,
+	fsggml.TensorTypeQ4_0: true, fsggml.TensorTypeQ4_1: true, fsggml.TensorTypeQ5_0: true, fsggml.TensorTypeQ5_1: true, fsggml.TensorTypeQ8_0: true,
+	fsggml.TensorTypeQ2_K: true, fsggml.TensorTypeQ3_K: true, fsggml.TensorTypeQ4_K: true, fsggml.TensorTypeQ5_K: true, fsggml.TensorTypeQ6_K: true,
+	fsggml.TensorTypeMXFP4: true,
+	typeIQ2XXS:             true, typeIQ2XS: true, typeIQ3XXS: true, typeIQ1S: true, typeIQ4NL: true, typeIQ3S: true, typeIQ2S: true, typeIQ4XS: true, typeIQ1M: true,
+}
+
+// Types that fs/ggml keeps to itself.
+const (
+	typeIQ2XXS fsggml.TensorType = 16
+	typeIQ2XS  fsggml.TensorType = 17
+	typeIQ3XXS fsggml.TensorType = 18
+	typeIQ1S   fsggml.TensorType = 19
+	typeIQ4NL  fsggml.TensorType = 20
+	typeIQ3S   fsggml.TensorType = 21
+	typeIQ2S   fsggml.TensorType = 22
+	typeIQ4XS  fsggml.TensorType = 23
+	typeIQ1M   fsggml.TensorType = 29
+)
+
 // A shapeCheck compares tensors in a file with the sizes that its metadata
 // claims, and keeps the first difference.
 type shapeCheck struct {
@@ -93,7 +117,12 @@ func (c *shapeCheck) optional(name string, shape ...int) {
 	for i := range shape {
 		same = same && t.Shape[i] == uint64(shape[i])
 	}
-	if !same {
+	switch kind := fsggml.TensorType(t.Kind); {
+	case len(shape) == 1 && kind != fsggml.TensorTypeF32:
+		c.err = fmt.Errorf("%s: tensor %s has type %s (%d); only F32 works there", c.h.path, name, kind, t.Kind)
+	case len(shape) == 2 && !multiplied[kind]:
+		c.err = fmt.Errorf("%s: tensor %s has type %s (%d), which the runtime cannot multiply", c.h.path, name, kind, t.Kind)
+	case !same:
 		c.err = fmt.Errorf("%s: tensor %s has shape %v; the metadata asks for %v", c.h.path, name, t.Shape, shape)
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
+	"unicode"
 
 	fsggml "github.com/ollama/ollama/fs/ggml"
 )
@@ -17,60 +20,93 @@ type header struct {
 	path    string
 	kv      fsggml.KV
 	tensors map[string]*fsggml.Tensor
+	offset  uint64 // of the tensors' data in the file
 }
 
 // readHeader reads the description of a model file and makes sure that the
 // runtime, which trusts it, can be given it.
-func readHeader(path string) (h *header, err error) {
+func readHeader(path string) (*header, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if err := scanGGUF(f); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a file: give --model a GGUF file", path)
+	}
+	h, err := decodeGGUF(f, uint64(st.Size()))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s", path, oneLine(err.Error()))
+	}
+	h.path = path
+	return h, nil
+}
+
+// decodeGGUF is readHeader on the bytes of a file of the given size.
+func decodeGGUF(r io.ReadSeeker, size uint64) (h *header, err error) {
+	if err := scanGGUF(r, size); err != nil {
+		return nil, err
+	}
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			h, err = nil, fmt.Errorf("%s: broken GGUF: %v", path, p)
+			h, err = nil, fmt.Errorf("broken GGUF: %v", p)
 		}
 	}()
-	file, err := fsggml.Decode(f, -1)
+	file, err := fsggml.Decode(r, -1)
 	if err != nil {
-		return nil, fmt.Errorf("%s: truncated or broken GGUF, fetch the file again: %w", path, err)
+		return nil, fmt.Errorf("truncated or broken GGUF, fetch the file again: %w", err)
 	}
-	h = &header{path: path, kv: file.KV(), tensors: map[string]*fsggml.Tensor{}}
+	h = &header{kv: file.KV(), tensors: map[string]*fsggml.Tensor{}, offset: file.Tensors().Offset}
+	if n := h.kv.Uint("split.count"); n > 1 { // before its tensors, of which some are in other files
+		return nil, fmt.Errorf("one of %d parts of a split GGUF: merge them into one file", n)
+	}
 	for _, t := range file.Tensors().Items() {
-		if err := checkTensor(t); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+		if err := checkTensor(t, h.kv.BlockCount()); err != nil {
+			return nil, err
+		}
+		if end := h.offset + t.Offset + t.Size(); t.Offset > size || end > size {
+			return nil, fmt.Errorf("tensor %q ends at byte %d of %d: truncated GGUF, fetch the file again", t.Name, end, size)
+		}
+		if h.tensors[t.Name] != nil {
+			return nil, fmt.Errorf("broken GGUF: two tensors are named %q", t.Name)
 		}
 		h.tensors[t.Name] = t
-	}
-	if n := h.kv.Uint("split.count"); n > 1 {
-		return nil, fmt.Errorf("%s: one of %d parts of a split GGUF: merge them into one file", path, n)
 	}
 	return h, nil
 }
 
 // checkTensor refuses what would make the runtime abort the process.
-func checkTensor(t *fsggml.Tensor) error {
+func checkTensor(t *fsggml.Tensor, layers uint64) error {
 	kind := fsggml.TensorType(t.Kind)
 	if kind.TypeSize() == 0 {
-		return fmt.Errorf("tensor %s has type %d, which the runtime does not know", t.Name, t.Kind)
+		return fmt.Errorf("tensor %q has type %d, which the runtime does not know", t.Name, t.Kind)
 	}
 	if len(t.Shape) < 1 || len(t.Shape) > 4 {
-		return fmt.Errorf("tensor %s has %d dimensions", t.Name, len(t.Shape))
+		return fmt.Errorf("tensor %q has %d dimensions", t.Name, len(t.Shape))
 	}
+	left := uint64(1) << 44 // values; more would overflow sizes in bytes
 	for _, n := range t.Shape {
-		if n < 1 || n > 1<<40 {
-			return fmt.Errorf("tensor %s has shape %v", t.Name, t.Shape)
+		if n < 1 || n > left {
+			return fmt.Errorf("tensor %q has shape %v", t.Name, t.Shape)
 		}
+		left /= n
 	}
 	if t.Shape[0]%kind.BlockSize() != 0 {
-		return fmt.Errorf("tensor %s: rows of %d values are no multiple of the %d in a block of %s", t.Name, t.Shape[0], kind.BlockSize(), kind)
+		return fmt.Errorf("tensor %q: rows of %d values are no multiple of the %d in a block of %s", t.Name, t.Shape[0], kind.BlockSize(), kind)
+	}
+	// The runtime takes the first number in a name for the layer, and an
+	// architecture asks for the number of layers.
+	if digits := strings.FieldsFunc(t.Name, func(r rune) bool { return !unicode.IsNumber(r) }); len(digits) > 0 && layers > 0 {
+		if n, err := strconv.ParseUint(digits[0], 10, 64); err == nil && n >= layers {
+			return fmt.Errorf("tensor %q belongs to a layer beyond the %d of key block_count", t.Name, layers)
+		}
 	}
 	return nil
 }
@@ -78,7 +114,7 @@ func checkTensor(t *fsggml.Tensor) error {
 // count is a required whole number of the architecture, at least 1.
 func (h *header) count(key string) (int, error) {
 	n := h.kv.Uint(key)
-	if n < 1 || n > 1<<24 {
+	if n < 1 || n > 1<<24 { // far beyond any model, and products of three fit
 		return 0, fmt.Errorf("%s: key %s.%s is missing or out of range", h.path, h.kv.Architecture(), key)
 	}
 	return int(n), nil
@@ -105,15 +141,8 @@ var errShort = errors.New("truncated GGUF, fetch the file again")
 
 // scanGGUF checks magic, version, and that every length in the metadata and
 // tensor list lies within the file.
-func scanGGUF(f *os.File) error {
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if !st.Mode().IsRegular() {
-		return errors.New("not a file: give --model a GGUF file")
-	}
-	s := &ggufScan{r: bufio.NewReaderSize(f, 1<<16), left: uint64(st.Size())}
+func scanGGUF(r io.Reader, size uint64) error {
+	s := &ggufScan{r: bufio.NewReaderSize(r, 1<<16), left: size}
 	var magic [4]byte
 	if s.left < 4 || s.read(magic[:]) != nil || string(magic[:]) != "GGUF" {
 		return errors.New("not a GGUF file")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"runtime"
 
 	"github.com/ollama/ollama/ml"
@@ -18,6 +19,7 @@ type Options struct {
 	Cells   int // tokens that a slot holds; default: 2,048, at most the model's context
 	Tokens  int // tokens of one step; default 512
 	Threads int // default: one for every core
+	Weights Weights
 	// Progress is told the loaded share of the weights, in [0,1]. It may be nil.
 	Progress func(float32)
 }
@@ -69,7 +71,14 @@ func Open(path string, o Options) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	o, plan, err := makePlan(h, arch.streams(), o)
+	if o.Weights, err = o.Weights.resolve(h); err != nil {
+		return nil, err
+	}
+	load := h
+	if o.Weights == WeightsBF16 {
+		load = h.expanded()
+	}
+	o, plan, err := makePlan(load, arch.streams(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +90,14 @@ func Open(path string, o Options) (m *Model, err error) {
 		}
 	}()
 	defer caught(&err, "loading "+path)
-	m.be, err = ml.NewBackend(path, ml.BackendParams{AllocMemory: true, NumThreads: o.Threads, FlashAttention: ml.FlashAttentionEnabled})
+	file := path
+	if o.Weights == WeightsBF16 {
+		if file, err = writeExpanded(h); err != nil {
+			return m, err
+		}
+		defer os.Remove(file)
+	}
+	m.be, err = ml.NewBackend(file, ml.BackendParams{AllocMemory: true, NumThreads: o.Threads, FlashAttention: ml.FlashAttentionEnabled})
 	if err != nil {
 		return m, fmt.Errorf("%s: %w", path, err)
 	}
@@ -92,7 +108,7 @@ func Open(path string, o Options) (m *Model, err error) {
 		return m, err
 	}
 	m.streams = newStreams(m.be, arch.streams(), ml.DTypeF16, o.Slots, o.Cells)
-	m.probe(h)
+	m.probe(load)
 	return m, nil
 }
 

@@ -10,20 +10,28 @@ import (
 
 // Plan says what a model takes, in bytes, and how it is cut up.
 type Plan struct {
-	Weights uint64 `json:"weights_bytes"`
-	Cache   uint64 `json:"cache_bytes"`
-	Slots   int    `json:"slots"`
-	Cells   int    `json:"cells"` // tokens a slot
-	Tokens  int    `json:"tokens_per_step"`
-	Threads int    `json:"threads"`
-	Trained int    `json:"trained_context"`
-	MemFree uint64 `json:"memory_available_bytes"`
+	Weights uint64  `json:"weights_bytes"`
+	Cache   uint64  `json:"cache_bytes"`
+	Slots   int     `json:"slots"`
+	Cells   int     `json:"cells"` // tokens a slot
+	Tokens  int     `json:"tokens_per_step"`
+	Threads int     `json:"threads"`
+	Kind    Weights `json:"weights"` // the types that are computed
+	Trained int     `json:"trained_context"`
+	MemFree uint64  `json:"memory_available_bytes"`
 }
 
 func (p Plan) String() string {
 	const mb = 1 << 20
-	return fmt.Sprintf("weights %d MB, cache %d MB (%d slots of %d tokens), %d tokens a step, %d threads",
-		p.Weights/mb, p.Cache/mb, p.Slots, p.Cells, p.Tokens, p.Threads)
+	return fmt.Sprintf("weights %d MB (%s), cache %d MB (%d slots of %d tokens), %d tokens a step, %d threads",
+		p.Weights/mb, p.Kind.describe(), p.Cache/mb, p.Slots, p.Cells, p.Tokens, p.Threads)
+}
+
+func (w Weights) describe() string {
+	if w == WeightsBF16 {
+		return "expanded to bf16"
+	}
+	return "as in the file"
 }
 
 const (
@@ -53,7 +61,7 @@ func makePlan(h *header, shapes []streamShape, o Options) (Options, Plan, error)
 	if o.Slots < 0 || o.Cells < 0 || o.Tokens < 0 || o.Threads < 0 {
 		return o, Plan{}, fmt.Errorf("slots, context, tokens a step and threads must not be negative")
 	}
-	p := Plan{Cells: o.Cells, Tokens: o.Tokens, Threads: o.Threads, Trained: trained, MemFree: availableMemory()}
+	p := Plan{Cells: o.Cells, Tokens: o.Tokens, Threads: o.Threads, Kind: o.Weights, Trained: trained, MemFree: availableMemory()}
 	for name, t := range h.tensors {
 		p.Weights += t.Size()
 		if name == "token_embd.weight" && h.tensors["output.weight"] == nil {

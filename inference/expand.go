@@ -1,0 +1,138 @@
+package inference
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	fsggml "github.com/ollama/ollama/fs/ggml"
+	"github.com/ollama/ollama/ml/backend/ggml"
+	"golang.org/x/sys/cpu"
+)
+
+// Weights says in which types the weights are computed. It changes logits a
+// little, as every type rounds activations in its own way, and so it belongs to
+// an experiment.
+type Weights string
+
+const (
+	// WeightsAuto is bf16 where it is faster for many slots, else file.
+	WeightsAuto Weights = "auto"
+	// WeightsFile leaves the types as they are in the file.
+	WeightsFile Weights = "file"
+	// WeightsBF16 expands those types to bf16 whose rows the runtime multiplies
+	// one by one, however many there are: Q4_1, Q5_1, the K and most I types. It
+	// takes up to four times the memory, and pays when many slots decode or
+	// prompts are long.
+	WeightsBF16 Weights = "bf16"
+)
+
+// resolve decides what auto means for this file on this machine.
+func (w Weights) resolve(h *header) (Weights, error) {
+	switch w {
+	case WeightsFile, WeightsBF16:
+		return w, nil
+	case WeightsAuto, "":
+	default:
+		return w, fmt.Errorf("--weights %s: give auto, file or bf16", w)
+	}
+	if cpu.X86.HasAVX512BF16 {
+		for _, t := range h.tensors {
+			if grows(t) {
+				return WeightsBF16, nil
+			}
+		}
+	}
+	return WeightsFile, nil
+}
+
+// grows tells whether WeightsBF16 expands the tensor.
+func grows(t *fsggml.Tensor) bool {
+	if len(t.Shape) < 2 {
+		return false
+	}
+	switch fsggml.TensorType(t.Kind) {
+	case fsggml.TensorTypeQ4_1, fsggml.TensorTypeQ5_1, fsggml.TensorTypeQ2_K, fsggml.TensorTypeQ3_K,
+		fsggml.TensorTypeQ4_K, fsggml.TensorTypeQ5_K, fsggml.TensorTypeQ6_K:
+		return true
+	}
+	return false
+}
+
+// expanded gives the header of the file with the tensors that grow in bf16.
+func (h *header) expanded() *header {
+	e := &header{path: h.path, kv: h.kv, tensors: map[string]*fsggml.Tensor{}, offset: h.offset}
+	for name, t := range h.tensors {
+		c := *t
+		if grows(t) {
+			c.Kind = uint32(fsggml.TensorTypeBF16)
+		}
+		e.tensors[name] = &c
+	}
+	return e
+}
+
+// writeExpanded writes the expanded weights to a temporary file, which the
+// caller removes once they are loaded: the runtime loads from files alone.
+func writeExpanded(h *header) (path string, err error) {
+	src, err := os.Open(h.path)
+	if err != nil {
+		return "", err
+	}
+	defer src.Close()
+	dst, err := os.CreateTemp("", "selfplay-weights-*.gguf")
+	if err != nil {
+		return "", fmt.Errorf("--weights bf16 needs room for a temporary file: %w", err)
+	}
+	defer func() {
+		dst.Close()
+		if err != nil {
+			os.Remove(dst.Name())
+			err = fmt.Errorf("--weights bf16 needs room in %s for the expanded weights, or set TMPDIR: %w", os.TempDir(), err)
+		}
+	}()
+	var list []*fsggml.Tensor
+	for name, t := range h.expanded().tensors {
+		t.WriterTo = tensorCopy{src, h.offset, h.tensors[name], t}
+		list = append(list, t)
+	}
+	// The runtime asks this file for no more than how many layers there are.
+	kv := fsggml.KV{"general.architecture": h.kv.Architecture(), h.kv.Architecture() + ".block_count": h.kv.Uint("block_count")}
+	if err := fsggml.WriteGGUF(dst, kv, list); err != nil {
+		return "", err
+	}
+	return dst.Name(), nil
+}
+
+// tensorCopy writes a tensor's data in the type that it has at its destination.
+type tensorCopy struct {
+	file     io.ReaderAt
+	offset   uint64 // of the tensors' data in the file
+	from, to *fsggml.Tensor
+}
+
+func (c tensorCopy) WriteTo(w io.Writer) (written int64, err error) {
+	r := io.NewSectionReader(c.file, int64(c.offset+c.from.Offset), int64(c.from.Size()))
+	if c.from.Kind == c.to.Kind {
+		return io.Copy(w, r)
+	}
+	kind := fsggml.TensorType(c.from.Kind)
+	row := c.from.Shape[0]
+	rows := c.from.Elements() / row
+	step := max(1, (1<<20)/row) // about a million values at a time
+	for at := uint64(0); at < rows; at += step {
+		n := min(step, rows-at)
+		data := make([]byte, n*row/kind.BlockSize()*kind.TypeSize())
+		if _, err := io.ReadFull(r, data); err != nil {
+			return written, err
+		}
+		values := ggml.ConvertToF32(data, c.from.Kind, n*row)
+		k, err := io.Copy(w, bytes.NewReader(ggml.Quantize(fsggml.TensorTypeBF16, values, []uint64{row, n})))
+		written += k
+		if err != nil {
+			return written, err
+		}
+	}
+	return written, nil
+}
