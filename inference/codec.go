@@ -41,15 +41,13 @@ func newCodec(h *header) (*Codec, error) {
 	if err := c.readSpecial(h); err != nil {
 		return nil, err
 	}
-	name := func(id int32) string {
-		if id < 0 {
-			return ""
+	name := func(kind string) string {
+		if id, ok := h.kv["tokenizer.ggml."+kind+"_token_id"].(uint32); ok {
+			return v.tokens[id]
 		}
-		return v.tokens[id]
+		return ""
 	}
-	bos := int32(h.kv.Uint("tokenizer.ggml.bos_token_id", 0))
-	c.template, err = newTemplate(h.path, h.kv.ChatTemplate(), name(bos), name(int32(h.kv.Uint("tokenizer.ggml.eos_token_id"))))
-	if err != nil {
+	if c.template, err = newTemplate(h.path, h.kv.ChatTemplate(), name("bos"), name("eos")); err != nil {
 		return nil, err
 	}
 	data, err := v.tokenizerJSON()

@@ -78,6 +78,9 @@ func newLlama(h *header, vocab int) (architecture, error) {
 	if err != nil {
 		return nil, err
 	}
+	if layers > len(h.tensors) {
+		return nil, fmt.Errorf("%s: key %s.block_count names %d layers, but there are %d tensors", h.path, h.kv.Architecture(), layers, len(h.tensors))
+	}
 	m := &llama{Layers: make([]llamaLayer, layers), llamaSizes: z}
 	return m, m.check(h)
 }

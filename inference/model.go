@@ -67,28 +67,27 @@ func Open(path string, o Options) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	arch, err := build(h, codec.Vocab())
-	if err != nil {
-		return nil, err
-	}
-	if o.Weights, err = o.Weights.resolve(h); err != nil {
-		return nil, err
-	}
-	load := h
-	if o.Weights == WeightsBF16 {
-		load = h.expanded()
-	}
-	o, plan, err := makePlan(load, arch.streams(), o)
-	if err != nil {
-		return nil, err
-	}
-	m = &Model{Codec: codec, Plan: plan, arch: arch, vocab: codec.Vocab(), limits: Limits{o.Slots, o.Cells, o.Tokens}}
+	m = &Model{Codec: codec, vocab: codec.Vocab()}
 	defer func() {
 		if err != nil {
 			m.Close()
 			m = nil
 		}
 	}()
+	if m.arch, err = build(h, m.vocab); err != nil {
+		return m, err
+	}
+	if o.Weights, err = o.Weights.resolve(h); err != nil {
+		return m, err
+	}
+	load := h
+	if o.Weights == WeightsBF16 {
+		load = h.expanded()
+	}
+	if o, m.Plan, err = makePlan(load, m.arch.streams(), o); err != nil {
+		return m, err
+	}
+	m.limits = Limits{o.Slots, o.Cells, o.Tokens}
 	defer caught(&err, "loading "+path)
 	file := path
 	if o.Weights == WeightsBF16 {
@@ -104,10 +103,10 @@ func Open(path string, o Options) (m *Model, err error) {
 	if err := m.be.Load(context.Background(), o.Progress); err != nil {
 		return m, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := bind(m.be, path, arch); err != nil {
+	if err := bind(m.be, path, m.arch); err != nil {
 		return m, err
 	}
-	m.streams = newStreams(m.be, arch.streams(), ml.DTypeF16, o.Slots, o.Cells)
+	m.streams = newStreams(m.be, m.arch.streams(), ml.DTypeF16, o.Slots, o.Cells)
 	m.probe(load)
 	return m, nil
 }
@@ -148,12 +147,20 @@ func (m *Model) Close() error {
 // and then it is doubled, because a game must not depend on its neighbours.
 // And how many attentions fit into one graph.
 func (m *Model) probe(h *header) {
-	kinds := map[uint32]bool{}
+	type matrix struct {
+		kind      uint32
+		row, rows uint64 // kernels are chosen by size too
+	}
+	probed := map[matrix]bool{}
 	for name, t := range h.tensors {
-		if len(t.Shape) != 2 || kinds[t.Kind] || m.be.Get(name) == nil {
+		if len(t.Shape) != 2 || m.be.Get(name) == nil {
 			continue
 		}
-		kinds[t.Kind] = true
+		k := matrix{t.Kind, t.Shape[0], t.Shape[1]}
+		if probed[k] {
+			continue
+		}
+		probed[k] = true
 		if !m.loneRowsAreEqual(m.be.Get(name)) {
 			slog.Debug("lone rows are doubled", "type", t.Kind)
 			m.padOutputs = true // the last layer's second half runs on the outputs alone

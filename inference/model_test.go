@@ -52,24 +52,36 @@ func row(slot, pos int, tokens []int32, sample bool) Row {
 // random chunks beside each other in random slots: every logit must have the
 // same bits.
 func TestBatchIndependence(t *testing.T) {
-	m := openModel(t, Options{Slots: 24, Cells: 768, Tokens: 512})
-	rng := rand.New(rand.NewPCG(1, 2))
-	cases := readGoldens(t)
-	prompts := make([][]int32, len(cases))
-	alone := make([][]float32, len(cases))
-	const decoded = 3 // tokens fed one by one at the end, as decoding does
-	for i, c := range cases {
-		prompts[i] = c.PromptIDs[:min(len(c.PromptIDs), 200+20*i)]
-		n := len(prompts[i]) - decoded
-		mustLogits(t, m, row(0, 0, prompts[i][:n], false))
+	for _, weights := range []Weights{WeightsFile, WeightsBF16} {
+		t.Run(string(weights), func(t *testing.T) {
+			m := openModel(t, Options{Slots: 9, Cells: 256, Tokens: 512, Weights: weights})
+			var prompts [][]int32
+			for i, g := range readGoldens(t)[:6] {
+				prompts = append(prompts, g.PromptIDs[100:130+15*i])
+			}
+			checkBatchIndependence(t, m, prompts, 2, 60)
+		})
+	}
+}
+
+// checkBatchIndependence computes the prompts alone and, in some rounds, mixed
+// and cut into chunks of up to a size.
+func checkBatchIndependence(t *testing.T, m *Model, prompts [][]int32, rounds, chunk int) {
+	t.Helper()
+	const decoded = 2 // tokens fed one by one at the end, as decoding does
+	alone := make([][]float32, len(prompts))
+	for i, p := range prompts {
+		n := len(p) - decoded
+		mustLogits(t, m, row(0, 0, p[:n], false))
 		for j := range decoded {
-			alone[i] = mustLogits(t, m, row(0, n+j, prompts[i][n+j:n+j+1], true))[0]
+			alone[i] = mustLogits(t, m, row(0, n+j, p[n+j:n+j+1], true))[0]
 		}
 	}
-	for round := range 3 {
-		slots := rng.Perm(24)[:len(prompts)]
+	rng := rand.New(rand.NewPCG(1, 2))
+	for round := range rounds {
+		slots := rng.Perm(m.Limits().Slots)[:len(prompts)]
 		at := make([]int, len(prompts))
-		for {
+		for left := len(prompts); left > 0; {
 			var rows []Row
 			var who []int
 			for i, p := range prompts {
@@ -77,23 +89,20 @@ func TestBatchIndependence(t *testing.T) {
 					continue
 				}
 				n := 1
-				if left := len(p) - decoded - at[i]; left > 0 {
-					n = 1 + rng.IntN(min(left, 97))
+				if prefill := len(p) - decoded - at[i]; prefill > 0 {
+					n = 1 + rng.IntN(min(prefill, chunk))
 				}
 				rows = append(rows, row(slots[i], at[i], p[at[i]:at[i]+n], at[i]+n == len(p)))
 				who = append(who, i)
 				at[i] += n
 			}
-			if len(rows) == 0 {
-				if slices.EqualFunc(at, prompts, func(n int, p []int32) bool { return n == len(p) }) {
-					break
+			for j, logits := range mustLogits(t, m, rows...) {
+				if logits == nil {
+					continue
 				}
-				continue
-			}
-			logits := mustLogits(t, m, rows...)
-			for j, i := range who {
-				if logits[j] != nil && !slices.Equal(logits[j], alone[i]) {
-					t.Fatalf("round %d: prompt %d differs from the same one alone by up to %g", round, i, farthest(logits[j], alone[i]))
+				left--
+				if i := who[j]; !slices.Equal(logits, alone[i]) {
+					t.Fatalf("round %d: prompt %d differs from the same one alone by up to %g", round, i, farthest(logits, alone[i]))
 				}
 			}
 		}
@@ -117,7 +126,7 @@ func farthest(a, b []float32) (d float64) {
 }
 
 func TestCopiedPrefix(t *testing.T) {
-	m := openModel(t, Options{Slots: 3, Cells: 512, Tokens: 512})
+	m := openModel(t, Options{Slots: 3, Cells: 512, Tokens: 512, Weights: WeightsFile})
 	p := readGoldens(t)[0].PromptIDs[:150]
 	mustLogits(t, m, row(2, 0, readGoldens(t)[1].PromptIDs[:200], false)) // what slot 2 held before
 	want := mustLogits(t, m, row(0, 0, p, true))[0]
@@ -133,7 +142,7 @@ func TestCopiedPrefix(t *testing.T) {
 }
 
 func TestForwardRefusesBadRows(t *testing.T) {
-	m := openModel(t, Options{Slots: 2, Cells: 64, Tokens: 64})
+	m := openModel(t, Options{Slots: 2, Cells: 64, Tokens: 64, Weights: WeightsFile})
 	for name, rows := range map[string][]Row{
 		"slot":       {row(2, 0, []int32{1}, true)},
 		"slot below": {row(-1, 0, []int32{1}, true)},
@@ -154,7 +163,7 @@ func TestForwardRefusesBadRows(t *testing.T) {
 
 // TestManyLongRows asks for more attentions than one graph has room for.
 func TestManyLongRows(t *testing.T) {
-	m := openModel(t, Options{Slots: 80, Cells: 64, Tokens: 512})
+	m := openModel(t, Options{Slots: 80, Cells: 64, Tokens: 512, Weights: WeightsFile})
 	var rows []Row
 	for i := range 80 {
 		rows = append(rows, row(i, 0, []int32{int32(100 + i), 7, 8}, true))
@@ -170,7 +179,7 @@ func TestManyLongRows(t *testing.T) {
 // TestLoadTwice loads, frees, and loads again in one process.
 func TestLoadTwice(t *testing.T) {
 	for range 2 {
-		m, err := Open(modelPath(t), Options{Slots: 1, Cells: 64})
+		m, err := Open(modelPath(t), Options{Slots: 1, Cells: 64, Weights: WeightsFile})
 		if err != nil {
 			t.Fatal(err)
 		}

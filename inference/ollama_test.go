@@ -142,7 +142,7 @@ func TestOllamasGraph(t *testing.T) {
 		{"one row", []Row{row(1, 93, d[93:94], true)}},
 		{"decode", []Row{row(0, 104, a[104:105], true), row(1, 94, d[94:95], true), row(2, 33, c[33:34], true)}},
 	}
-	m, err := Open(modelPath(t), Options{Slots: 3, Cells: 128})
+	m, err := Open(modelPath(t), Options{Slots: 3, Cells: 128, Weights: WeightsFile})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,6 +40,9 @@ func readVocab(h *header) (*vocab, error) {
 	if len(v.tokens) == 0 || len(v.types) != len(v.tokens) {
 		return nil, fmt.Errorf("%s: key tokenizer.ggml.tokens holds %d tokens and tokenizer.ggml.token_type %d types", h.path, len(v.tokens), len(v.types))
 	}
+	if len(v.merges) == 0 { // every text would become single bytes
+		return nil, fmt.Errorf("%s: key tokenizer.ggml.merges is missing", h.path)
+	}
 	if _, ok := preTokenizers[v.pre]; !ok {
 		return nil, fmt.Errorf("%s: key tokenizer.ggml.pre: unknown pre-tokenizer %q", h.path, v.pre)
 	}
