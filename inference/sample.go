@@ -31,28 +31,27 @@ func Best(logits []float32, k int) ([]Candidate, error) {
 	}
 	// A heap of the best so far with the worst of them on top: one comparison
 	// for nearly every logit, no sort of the vocabulary.
-	heap := make([]Candidate, 0, k)
-	for i, x := range logits {
-		if len(heap) < k {
-			if x != x {
-				return nil, errNaN
-			}
-			heap = append(heap, Candidate{int32(i), x})
-			if len(heap) == k {
-				for j := k/2 - 1; j >= 0; j-- {
-					sink(heap, j)
-				}
-			}
-			continue
+	heap := make([]Candidate, k)
+	for i, x := range logits[:k] {
+		if x != x {
+			return nil, errNaN
 		}
-		if x <= heap[0].Logit {
+		heap[i] = Candidate{int32(i), x}
+	}
+	for i := k/2 - 1; i >= 0; i-- {
+		sink(heap, i)
+	}
+	worst := heap[0].Logit
+	for i, x := range logits[k:] {
+		if x <= worst {
 			continue
 		}
 		if x != x {
 			return nil, errNaN
 		}
-		heap[0] = Candidate{int32(i), x}
+		heap[0] = Candidate{int32(k + i), x}
 		sink(heap, 0)
+		worst = heap[0].Logit
 	}
 	slices.SortFunc(heap, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(b.Logit, a.Logit), cmp.Compare(a.ID, b.ID))
