@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	fsggml "github.com/ollama/ollama/fs/ggml"
 )
 
 func openCodec(t testing.TB) *Codec {
@@ -251,6 +253,86 @@ func TestControlTokens(t *testing.T) {
 	}
 	if c.Vocab() != 49152 {
 		t.Errorf("vocabulary of %d", c.Vocab())
+	}
+}
+
+func openTinyCodec(t *testing.T, change func(kv fsggml.KV)) *Codec {
+	t.Helper()
+	m := newTiny(fsggml.TensorTypeF32)
+	change(m.kv)
+	c, err := OpenCodec(m.write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// TestBOS: a prompt begins with one BOS, whoever writes it, or with none.
+func TestBOS(t *testing.T) {
+	const template, withBOS = "<|start|>{{ messages[0].content }}", "{{ bos_token }}<|start|>{{ messages[0].content }}"
+	for _, test := range []struct {
+		name, pre, template string
+		add                 any // what the file says, if it says something
+		want                int
+	}{
+		{"a template without it", "llama-bpe", template, nil, 1},
+		{"a template that writes it", "llama-bpe", withBOS, nil, 1},
+		{"a template that writes it, and a file that asks for it", "gpt-2", withBOS, true, 1},
+		{"a file that asks for it", "gpt-2", template, true, 1},
+		{"a file that wants none", "llama-bpe", template, false, 0},
+		{"a file that does not say", "gpt-2", template, nil, 0},
+	} {
+		c := openTinyCodec(t, func(kv fsggml.KV) {
+			kv["tokenizer.ggml.pre"], kv["tokenizer.chat_template"] = test.pre, test.template
+			kv["tokenizer.ggml.bos_token_id"] = uint32(tinyBOS)
+			if test.add != nil {
+				kv["tokenizer.ggml.add_bos_token"] = test.add
+			}
+		})
+		// The text of the token in a message is no BOS.
+		_, ids, err := c.Chat([]Message{{"user", "<|bos|>"}})
+		got := 0
+		for _, id := range ids {
+			if id == tinyBOS {
+				got++
+			}
+		}
+		if err != nil || got != test.want || ids[test.want] != tinyStart {
+			t.Errorf("%s: error %v, ids %v", test.name, err, ids)
+		}
+	}
+	c := openTinyCodec(t, func(kv fsggml.KV) { kv["tokenizer.chat_template"] = withBOS })
+	if text, _, err := c.Chat([]Message{{"user", "x"}}); err != nil || text != "<|start|>x" {
+		t.Errorf("a file without BOS: error %v, text %q", err, text)
+	}
+}
+
+func TestOpenThinking(t *testing.T) {
+	for template, want := range map[string]bool{
+		"{{ messages[1].content }}<|start|>assistant\n":                        false,
+		"{{ messages[1].content }}<|start|>assistant\n<think>\n":               true,
+		"{{ messages[1].content }}<|start|>[THINK]":                            true,
+		"{{ messages[1].content }}<|start|>assistant\n<think>\n\n</think>\n\n": false,
+	} {
+		c := openTinyCodec(t, func(kv fsggml.KV) { kv["tokenizer.chat_template"] = template })
+		if _, open, err := c.Prompt("a", "b"); err != nil || open != want {
+			t.Errorf("%q: error %v, open %v", template, err, open)
+		}
+	}
+}
+
+// TestUserDefinedTokens: such a token is a word of the text, not a marker.
+func TestUserDefinedTokens(t *testing.T) {
+	var id int32
+	c := openTinyCodec(t, func(kv fsggml.KV) {
+		tokens, types := kv["tokenizer.ggml.tokens"].([]string), kv["tokenizer.ggml.token_type"].([]int32)
+		id = int32(len(tokens))
+		kv["tokenizer.ggml.tokens"], kv["tokenizer.ggml.token_type"] = append(tokens, "<ü tool>"), append(types, typeUserDefined)
+	})
+	ids := mustEncode(t, c, "the<ü tool>\n")
+	if len(ids) != 3 || ids[1] != id || c.Text(ids) != "the<ü tool>\n" {
+		t.Errorf("%v, %q", ids, c.Text(ids))
 	}
 }
 

@@ -96,6 +96,16 @@ func TestBrokenModels(t *testing.T) {
 	}
 }
 
+// TestNotANumber: weights that give no numbers stop the run.
+func TestNotANumber(t *testing.T) {
+	m := newTiny(fsggml.TensorTypeF32)
+	norm := slices.Repeat([]byte{0, 0, 0xc0, 0x7f}, 64) // NaN
+	m.tensor("output_norm.weight").WriterTo = bytes.NewReader(norm)
+	if err := tryModel(m.write(t)); err == nil || !strings.Contains(err.Error(), "not a number") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func checkBroken(t *testing.T, name, path, want string) {
 	t.Helper()
 	err := tryModel(path)

@@ -60,3 +60,29 @@ func checkRowCounts(t *testing.T, m *Model, prompts [][]int32) {
 		}
 	}
 }
+
+// TestExpandedTypes: every type that is expanded to bf16 computes nearly the
+// same either way.
+func TestExpandedTypes(t *testing.T) {
+	for kind := range multiplied {
+		if !grows(&fsggml.Tensor{Kind: uint32(kind), Shape: []uint64{256, 256}}) {
+			continue
+		}
+		path := newTiny(kind).write(t)
+		logits := map[Weights][]float32{}
+		for _, weights := range []Weights{WeightsFile, WeightsBF16} {
+			m, err := Open(path, Options{Slots: 1, Cells: 64, Threads: 1, Weights: weights})
+			if err != nil {
+				t.Fatal(err)
+			}
+			logits[weights] = mustLogits(t, m, row(0, 0, []int32{10, 20, 30, 40, 50}, true))[0]
+			m.Close()
+		}
+		largest := farthest(logits[WeightsFile], make([]float32, len(logits[WeightsFile])))
+		if d := farthest(logits[WeightsFile], logits[WeightsBF16]); d == 0 || d > largest/10 {
+			t.Errorf("%s: expanded to bf16 the logits, up to %g, differ by up to %g", kind, largest, d)
+		} else {
+			t.Logf("%s: %g of %g", kind, d, largest)
+		}
+	}
+}
