@@ -3,7 +3,6 @@ package games
 import (
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -181,62 +180,6 @@ func TestRenderingIsDeterministic(t *testing.T) {
 		for range 100 {
 			if again := newPlayer(3, 0.2).playOut(newGame(t, env, suiteLangs[0], 3)); again != first {
 				t.Fatalf("%s: the same game reads differently\n%s\n%s", env, first, again)
-			}
-		}
-	}
-}
-
-// An exampleRule tells how the prompt's examples of one game are found and
-// played.
-type exampleRule struct {
-	pattern string              // of an example in the prompt
-	count   int                 // how many there are
-	before  map[string][]string // what is played before an example; "" for all others
-}
-
-var exampleRules = map[string]exampleRule{
-	"TicTacToe":     {pattern: `'(\[\d+\])'`, count: 1},
-	"Nim":           {pattern: `'(\[\d+ \d+\])'`, count: 1},
-	"SimpleTak":     {pattern: `'(\[\d+\])'`, count: 1},
-	"ColonelBlotto": {pattern: `'(\[[^\]]+\])'`, count: 1},
-	"KuhnPoker": {pattern: `'(\[[^\]]+\])'`, count: 4, before: map[string][]string{
-		"[call]": {"[bet]"}, "[fold]": {"[bet]"}}},
-	"IteratedPrisonersDilemma": {pattern: `'(\[[^\]]+\])'`, count: 2, before: map[string][]string{
-		"": {"hello", "hello"}}},
-}
-
-// The examples of every prompt in every language are legal moves.
-func TestPromptExamplesAreLegal(t *testing.T) {
-	for _, env := range Names() {
-		spec, _ := Lookup(env)
-		rule, ok := exampleRules[spec.Game]
-		if !ok {
-			t.Errorf("%s: no rule for its prompt's examples", spec.Game)
-			continue
-		}
-		for _, lang := range locales.Embedded().Langs(spec.Game) {
-			langs := [2]string{lang, lang}
-			var examples []string
-			prompt, _, _ := strings.Cut(newGame(t, env, langs, 1).Observation()[1:], "\n[")
-			for _, m := range regexp.MustCompile(rule.pattern).FindAllStringSubmatch(prompt, -1) {
-				examples = append(examples, m[1])
-			}
-			if len(examples) != rule.count {
-				t.Errorf("%s/%s: examples %q in %q", env, lang, examples, prompt)
-			}
-			for _, example := range examples {
-				g := newGame(t, env, langs, 1)
-				if g, ok := g.(*blotto); ok && g.total != 20 {
-					continue // the example says that it is for 20 units
-				}
-				before, ok := rule.before[example]
-				if !ok {
-					before = rule.before[""]
-				}
-				steps(t, g, before...)
-				if e := g.Step(example); e.Invalid || e.Default {
-					t.Errorf("%s/%s: the example %q is refused: %s", env, lang, example, e.Reason)
-				}
 			}
 		}
 	}

@@ -2,95 +2,237 @@ package locales
 
 import (
 	"fmt"
-	"maps"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode"
 )
 
-// Check compares a locale file with the same set's English one and names what a
-// translator has to correct: keys that are missing or not known, texts whose
-// placeholders differ, texts that are empty.
-func (s *Set) Check(game, lang string) ([]string, error) {
-	english, err := s.leaves(game, "en")
-	if err != nil {
-		return nil, err
-	}
-	texts, err := s.leaves(game, lang)
-	if err != nil {
-		return nil, err
-	}
-	var faults []string
-	for _, key := range slices.Sorted(maps.Keys(english)) {
-		text, ok := texts[key]
-		switch want, got := placeholders(english[key]), placeholders(text); {
-		case !ok:
-			faults = append(faults, fmt.Sprintf("key %s: missing", key))
-		case strings.TrimSpace(text) == "" && english[key] != "":
-			faults = append(faults, fmt.Sprintf("key %s: empty", key))
-		case !slices.Equal(want, got):
-			faults = append(faults, fmt.Sprintf("key %s: has the placeholders %v, the English text has %v", key, got, want))
-		default:
-			if _, err := parse(text, got); err != nil {
-				faults = append(faults, fmt.Sprintf("key %s: %v", key, err))
-			}
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(texts)) {
-		if _, ok := english[key]; !ok {
-			faults = append(faults, fmt.Sprintf("key %s: not in the English file", key))
-		}
-	}
-	return faults, nil
+// A Kind is a kind of fault in a locale file.
+type Kind string
+
+// The kinds, in the order in which they are counted.
+const (
+	KindFile        Kind = "file"        // cannot be read
+	KindKey         Kind = "key"         // missing, unknown, twice, without text, or no string
+	KindPlaceholder Kind = "placeholder" // others than in English
+	KindBrace       Kind = "brace"       // a brace that breaks or changes the text
+	KindToken       Kind = "token"       // a literal that must survive has not
+	KindExample     Kind = "example"     // an example that the rules refuse
+	KindInvisible   Kind = "invisible"   // a character that nobody sees
+	KindLookAlike   Kind = "look-alike"  // a letter that looks like another script's
+	KindScript      Kind = "script"      // letters that the language is not written in
+	KindEnglish     Kind = "english"     // left in English
+)
+
+// Kinds lists them.
+var Kinds = []Kind{KindFile, KindKey, KindPlaceholder, KindBrace, KindToken, KindExample,
+	KindInvisible, KindLookAlike, KindScript, KindEnglish}
+
+// A Severity tells what a fault does.
+type Severity string
+
+const (
+	Error   Severity = "error"   // a game is refused, or its players are misled
+	Warning Severity = "warning" // the text reads badly
+)
+
+// A Finding is one fault: where it is, what it is, and what to do.
+type Finding struct {
+	File     string   `json:"file"` // inside the set's folder
+	Game     string   `json:"game"`
+	Lang     string   `json:"lang"`
+	Key      string   `json:"key,omitempty"` // dotted; none: the whole file
+	Kind     Kind     `json:"kind"`
+	Severity Severity `json:"severity"`
+	What     string   `json:"what"`
 }
 
-// leaves maps each dotted key of a file to its text. Names that start with "_"
-// at the top are notes to translators.
-func (s *Set) leaves(game, lang string) (map[string]string, error) {
-	tree, err := s.tree(game, lang)
-	if err != nil {
-		return nil, err
+// String is the finding on one line. What a file holds is not trusted: nothing
+// of it reaches a terminal that could steer it.
+func (f Finding) String() string {
+	s := fmt.Sprintf("%s: %s: %s: %s", f.File, f.Key, f.Kind, f.What)
+	if f.Key == "" {
+		s = fmt.Sprintf("%s: %s: %s", f.File, f.Kind, f.What)
 	}
-	leaves := make(map[string]string)
-	var walk func(prefix string, node any) error
-	walk = func(prefix string, node any) error {
-		switch node := node.(type) {
-		case string:
-			leaves[prefix] = node
-		case map[string]any:
-			for name, child := range node {
-				if err := walk(prefix+"."+name, child); err != nil {
-					return err
-				}
-			}
-		default:
-			_, shown := s.file(game, lang)
-			return fmt.Errorf("locales: %s: key %s: not a string; put the text in quotes", shown, prefix)
+	return strings.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) {
+			return r
 		}
-		return nil
+		return ' '
+	}, s)
+}
+
+// A Report is what a check of a whole set found.
+type Report struct {
+	Source   string       `json:"source"`
+	Files    int          `json:"files"`
+	Games    int          `json:"games"` // the common strings not counted
+	Langs    int          `json:"languages"`
+	Errors   int          `json:"errors"`
+	Warnings int          `json:"warnings"`
+	Counts   map[Kind]int `json:"counts"`
+	Findings []Finding    `json:"findings"`
+}
+
+// A Checker looks through all files of a set.
+type Checker struct {
+	Set *Set
+	// Play tries the examples in a game's texts on its rules. An error says that
+	// the game cannot be started with them. Nil: no example is tried.
+	Play func(set *Set, game, lang string, texts map[string]string) ([]Finding, error)
+}
+
+// Run checks every file; English ones too, as far as they can be wrong alone.
+// The findings come in the order of games, languages and keys.
+func (c Checker) Run() *Report {
+	games := append(c.Set.Games(), Common)
+	rep := &Report{Source: c.Set.Name(), Games: len(games) - 1, Counts: make(map[Kind]int), Findings: []Finding{}}
+	var files []*fileCheck
+	var langs []string
+	for _, game := range games {
+		english := &englishTexts{set: c.Set, game: game}
+		for _, lang := range c.Set.fileLangs(game) {
+			files = append(files, &fileCheck{set: c.Set, game: game, lang: lang, english: english, play: c.Play})
+			langs = append(langs, lang)
+		}
 	}
-	for name, child := range tree {
-		if strings.HasPrefix(name, "_") {
+	slices.Sort(langs)
+	rep.Files, rep.Langs = len(files), len(slices.Compact(langs))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(files); i = next.Add(1) - 1 {
+				files[i].run()
+			}
+		})
+	}
+	workers.Wait()
+	for _, f := range files {
+		rep.add(f.findings)
+	}
+	return rep
+}
+
+func (r *Report) add(findings []Finding) {
+	for _, f := range findings {
+		r.Counts[f.Kind]++
+		if f.Severity == Error {
+			r.Errors++
+		} else {
+			r.Warnings++
+		}
+	}
+	r.Findings = append(r.Findings, findings...)
+}
+
+// englishTexts are what the other languages of a game are compared with. They
+// are read once, by the first that needs them.
+type englishTexts struct {
+	set   *Set
+	game  string
+	once  sync.Once
+	texts []original
+}
+
+func (e *englishTexts) get() []original {
+	e.once.Do(func() {
+		data, err := e.set.read(e.game, english)
+		if err != nil {
+			return // the others can still be checked for what is wrong alone
+		}
+		leaves, _, _ := readLeaves(data)
+		for _, l := range leaves {
+			e.texts = append(e.texts, newOriginal(l))
+		}
+	})
+	return e.texts
+}
+
+// english is the language that all others are translated from.
+const english = "en"
+
+// A fileCheck checks one file.
+type fileCheck struct {
+	set        *Set
+	game, lang string
+	english    *englishTexts
+	play       func(set *Set, game, lang string, texts map[string]string) ([]Finding, error)
+
+	findings []Finding
+}
+
+func (c *fileCheck) run() {
+	defer c.locate()
+	data, err := c.set.read(c.game, c.lang)
+	if err != nil {
+		_, what, _ := strings.Cut(err.Error(), c.lang+".json")
+		c.find("", KindFile, Error, strings.TrimLeft(what, ": "))
+		return
+	}
+	leaves, faults, err := readLeaves(data)
+	if err != nil {
+		c.find("", KindFile, Error, err.Error())
+		return
+	}
+	c.findings = append(c.findings, faults...)
+	texts := make(map[string]string, len(leaves))
+	for _, l := range leaves {
+		texts[l.key] = l.text
+	}
+	c.compare(leaves, texts)
+	c.try(texts)
+}
+
+// compare checks each text against the English one. One that has no English
+// text is its own original: what is wrong with it alone is seen so, too.
+func (c *fileCheck) compare(leaves []leaf, texts map[string]string) {
+	originals, known := c.english.get(), make(map[string]bool)
+	tongue := newTongue(c.lang, leaves)
+	for _, o := range originals {
+		known[o.key] = true
+		if text, ok := texts[o.key]; ok {
+			c.findings = append(c.findings, o.check(text, tongue)...)
+		} else {
+			c.find(o.key, KindKey, Error, "missing; add it as the English file has it")
+		}
+	}
+	for _, l := range leaves {
+		if known[l.key] {
 			continue
 		}
-		if err := walk(name, child); err != nil {
-			return nil, err
+		if len(originals) > 0 {
+			c.find(l.key, KindKey, Error, "not in the English file; remove it")
 		}
+		c.findings = append(c.findings, newOriginal(l).check(l.text, tongue)...)
 	}
-	return leaves, nil
 }
 
-// placeholders lists the distinct names in braces, in alphabetical order.
-func placeholders(text string) []string {
-	text = strings.ReplaceAll(strings.ReplaceAll(text, "{{", ""), "}}", "")
-	var names []string
-	for {
-		_, rest, ok := strings.Cut(text, "{")
-		name, rest, closed := strings.Cut(rest, "}")
-		if !ok || !closed {
-			slices.Sort(names)
-			return slices.Compact(names)
-		}
-		names = append(names, name)
-		text = rest
+// try plays the examples.
+func (c *fileCheck) try(texts map[string]string) {
+	if c.play == nil {
+		return
+	}
+	findings, err := c.play(c.set, c.game, c.lang, texts)
+	c.findings = append(c.findings, findings...)
+	// What keeps a game from starting has mostly been found already.
+	if err != nil && !slices.ContainsFunc(c.findings, func(f Finding) bool { return f.Severity == Error }) {
+		c.find("", KindFile, Error, err.Error())
+	}
+}
+
+func (c *fileCheck) find(key string, kind Kind, severity Severity, what string) {
+	c.findings = append(c.findings, Finding{Key: key, Kind: kind, Severity: severity, What: what})
+}
+
+// locate fills in where the findings are.
+func (c *fileCheck) locate() {
+	inside, _ := c.set.file(c.game, c.lang)
+	for i := range c.findings {
+		f := &c.findings[i]
+		f.File, f.Game, f.Lang = inside, c.game, c.lang
 	}
 }

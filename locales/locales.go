@@ -1,15 +1,10 @@
-// Package locales holds the strings of the games, a file per game and
-// language, and turns them into templates that render cheaply.
-//
-// A folder of ours is laid out as <Game>/<lang>.json, with the strings that all
-// games share in common/<lang>.json. A TextArena checkout is read as it is. The
-// keys and placeholders of both are the same.
 package locales
 
 import (
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -21,8 +16,12 @@ import (
 // Common is the name under which the strings shared by all games are found.
 const Common = "common"
 
-//go:embed */*.json
+//go:embed ColonelBlotto IteratedPrisonersDilemma KuhnPoker Nim SimpleTak TicTacToe common
 var embedded embed.FS
+
+// aliases are links to common beside the games, for those who run TextArena on
+// our strings: it looks there for what its wrappers say.
+var aliases = []string{"ActionWrappers", "ObservationWrappers"}
 
 // A Set is a source of locale files. It reads a file when a game first needs it
 // and keeps what it parsed; it may be used by many goroutines.
@@ -56,14 +55,18 @@ var Embedded = sync.OnceValue(func() *Set {
 })
 
 // Open reads strings from a folder: one laid out like ours, or a TextArena
-// checkout (its root, or the folder textarena in it).
+// checkout (its root, or the folder textarena in it). It reads a file that Pack
+// wrote, too.
 func Open(dir string) (*Set, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil, fmt.Errorf("locales: %w; name a folder that exists", err)
 	}
+	if info.Mode().IsRegular() {
+		return openPacked(dir, info.Size())
+	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("locales: %s is a file; name the folder that holds the locale files", dir)
+		return nil, fmt.Errorf("locales: %s is no folder; name the folder that holds the locale files", dir)
 	}
 	set := &Set{name: dir, files: os.DirFS(dir)}
 	for _, l := range []layout{textArena, insideArena, ourLayout} {
@@ -88,8 +91,9 @@ func (s *Set) Games() []string {
 	}
 	var games []string
 	for _, e := range entries {
-		if e.Name() != Common && isName(e.Name()) && len(s.fileLangs(e.Name())) > 0 {
-			games = append(games, e.Name())
+		game := e.Name()
+		if game != Common && !slices.Contains(aliases, game) && isName(game) && len(s.fileLangs(game)) > 0 {
+			games = append(games, game)
 		}
 	}
 	return games
@@ -163,11 +167,33 @@ func (s *Set) read(game, lang string) ([]byte, error) {
 	case !info.Mode().IsRegular() || info.Size() > maxFile:
 		return nil, fmt.Errorf("locales: %s is not a file of at most %d bytes; replace it", shown, maxFile)
 	}
-	data, err := fs.ReadFile(s.files, inside)
+	data, err := readAtMost(s.files, inside, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("locales: %s: %w; make the file readable", shown, err)
 	}
 	return data, nil
+}
+
+// readAtMost reads a file that must have no more bytes than it said: what is
+// packed may lie about that.
+func readAtMost(files fs.FS, name string, size int64) ([]byte, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data := make([]byte, 0, size+1)
+	for len(data) < cap(data) {
+		n, err := f.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if err == io.EOF {
+			return data, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("more than the %d bytes that it is said to have", size)
 }
 
 // maxFile is some hundred times the size of a real locale file.

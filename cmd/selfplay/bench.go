@@ -57,7 +57,7 @@ func benchCommand() *cobra.Command {
 	fl.IntVar(&f.context, "context", 2048, "tokens of a turn's prompt and answer together")
 	fl.StringVar(&f.weights, "weights", "auto", "types that the weights are computed in: file, bf16 (expands types that are slow for many rows), or auto")
 	fl.StringVar(&f.prompt, "prompt", "conditioned", "system prompt: default, conditioned (reason in the language provided), or reason-in:LANG")
-	fl.StringVar(&f.locales, "locales", "", "folder of locale files: ours, or a TextArena checkout (default: built in)")
+	fl.StringVar(&f.locales, "locales", "", localesFlag)
 	fl.StringVar(&f.run, "run", "", "run folder, resumed if it holds the same experiment (default: runs/MODEL-HASH)")
 	fl.IntVar(&f.slots, "slots", 0, "games at once (default: what memory allows, at most 64)")
 	fl.IntVar(&f.chunk, "chunk", 0, "tokens computed in one step (default 512)")
@@ -89,6 +89,9 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 	}
 	e, err := experiment(f, who, set)
 	if err != nil {
+		return err
+	}
+	if err := warnOfLocales(c.ErrOrStderr(), set, e.Games, e.Langs); err != nil {
 		return err
 	}
 	cfg := scheduler.Config{Seed: e.Seed, System: e.System, MaxTokens: e.MaxTokens, New: dealer(set)}

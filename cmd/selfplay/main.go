@@ -46,7 +46,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.AddCommand(benchCommand(), reportCommand(), exportCommand(), debugCommand())
+	root.AddCommand(benchCommand(), reportCommand(), exportCommand(), localesCommand(), debugCommand())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	err := root.Execute()
 	if err == nil {
