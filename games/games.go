@@ -26,6 +26,9 @@ type Event struct {
 	Invalid bool   // the rules refused it
 	Reason  string // why they refused it, in the mover's language
 	Default bool   // the rules could not read a choice and took their default
+
+	Judged bool    // the move was valid, and Regret says what it lost; see Solved
+	Regret float64 // 0: it was optimal
 }
 
 // A Result is the outcome of an ended game; index 0 and 1 are the seats.

@@ -54,6 +54,8 @@ type kuhn struct {
 	check  bool   // the round began with a check
 	pot    int
 	chips  [2]int // sum to minus the pot
+
+	judging bool // events say what moves lose
 }
 
 // kuhnOf starts games of so many rounds.
@@ -116,7 +118,11 @@ func (g *kuhn) Step(answer string) Event {
 		g.refuse(kuhnNotLegal, g.legal(false))
 		return g.finish()
 	}
-	if move == "bet" || move == "call" {
+	chip := move == "bet" || move == "call"
+	if g.judging {
+		g.judge(g.regret(chip))
+	}
+	if chip {
 		g.chips[g.mover]--
 		g.pot++
 	}

@@ -36,7 +36,8 @@ var nimMessages = []locales.Message{
 // nim is the game of taking objects from piles; who takes the last one wins.
 type nim struct {
 	match
-	piles []int
+	piles   []int
+	judging bool // events say what moves lose
 }
 
 // nimOf starts games with these piles.
@@ -82,6 +83,9 @@ func (g *nim) take(action string) {
 	case quantity.value > g.piles[pile.value]:
 		g.refuse(nimExceedsPile, quantity.String(), pile.String(), strconv.Itoa(g.piles[pile.value]))
 	default:
+		if g.judging {
+			g.judge(g.regret(pile.value, quantity.value))
+		}
 		g.piles[pile.value] -= quantity.value
 		g.tellBoth(nimRemoved, strconv.Itoa(g.mover), quantity.String(), pile.String())
 	}

@@ -32,10 +32,11 @@ var takMessages = []locales.Message{
 // simpleTak is the game of joining two opposite edges of a square board.
 type simpleTak struct {
 	match
-	size  int
-	board []byte // row by row; 0 while free, then the stone
-	free  int
-	line  string // the rule between two rows
+	size   int
+	board  []byte // row by row; 0 while free, then the stone
+	free   int
+	line   string       // the rule between two rows
+	solver *boardSolver // nil: moves are not judged
 }
 
 // takOf starts games on boards of this size.
@@ -52,6 +53,9 @@ func takOf(size int) func(setting, int64) Game {
 			g.tell(seat, takIntro, strconv.Itoa(seat), mark(seat), mark(1-seat))
 		}
 		g.showBoard()
+		if size == solvedTakSize {
+			return &solvedTak{g}
+		}
 		return g
 	}
 }
@@ -78,6 +82,9 @@ func (g *simpleTak) place(action string) {
 	case g.board[cell.value] != 0:
 		g.refuse(takOccupied, cell.String())
 		return
+	}
+	if g.solver != nil {
+		g.judge(g.solver.regret(g.board, g.mover, cell.value))
 	}
 	player, stone := strconv.Itoa(g.mover), mark(g.mover)
 	g.board[cell.value] = stone[0]

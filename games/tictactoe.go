@@ -32,7 +32,8 @@ var ticTacToeMessages = []locales.Message{
 // ticTacToe is the game on three by three cells, numbered row by row.
 type ticTacToe struct {
 	match
-	board [9]byte // 0 while free, then the mark
+	board  [9]byte      // 0 while free, then the mark
+	solver *boardSolver // nil: moves are not judged
 }
 
 var ticTacToeLines = [8][3]int{
@@ -76,6 +77,9 @@ func (g *ticTacToe) place(action string) {
 	case g.board[cell.value] != 0:
 		g.refuse(tttOccupied, cell.String())
 		return
+	}
+	if g.solver != nil {
+		g.judge(g.solver.regret(g.board[:], g.mover, cell.value))
 	}
 	player, symbol := strconv.Itoa(g.mover), mark(g.mover)
 	g.board[cell.value] = symbol[0]
