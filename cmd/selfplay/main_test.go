@@ -1,0 +1,363 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The test binary is the program itself when this variable is set, so that
+// tests can interrupt and kill it.
+const asProgram = "SELFPLAY_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	slog.SetLogLoggerLevel(slog.LevelError)
+	os.Exit(m.Run())
+}
+
+// result is what one run of the program left.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// selfplay runs the program within this process.
+func selfplay(stdin string, args ...string) result {
+	var out, errs bytes.Buffer
+	code := run(args, strings.NewReader(stdin), &out, &errs)
+	return result{code, out.String(), errs.String()}
+}
+
+// child prepares the program as a process of its own.
+func child(args ...string) *exec.Cmd {
+	c := exec.Command(os.Args[0], args...)
+	c.Env = append(os.Environ(), asProgram+"=1")
+	return c
+}
+
+func modelPath(t *testing.T) string {
+	t.Helper()
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "selfplay", "models", "SmolLM2-135M-Instruct.Q4_1.gguf")
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("the small model is not there: run make model (%v)", err)
+	}
+	return path
+}
+
+// export gives the games of a run without what depends on the machine.
+func export(t *testing.T, dir string) string {
+	t.Helper()
+	r := selfplay("", "export", dir, "--format", "jsonl")
+	if r.code != 0 {
+		t.Fatalf("export: %s", r.stderr)
+	}
+	return regexp.MustCompile(`"(prefill_tokens|start_ms|end_ms)":\d+`).ReplaceAllString(r.stdout, `"$1":0`)
+}
+
+// TestGamesDoNotDependOnTheBatch plays the same experiment on the real model,
+// with different numbers of slots and tokens a step.
+func TestGamesDoNotDependOnTheBatch(t *testing.T) {
+	var first string
+	for _, cut := range [][2]string{{"1", "512"}, {"7", "50"}, {"64", "133"}} {
+		dir := filepath.Join(t.TempDir(), "run")
+		r := selfplay("", "bench", "--model", modelPath(t), "--games", "Nim", "--langs", "en,ms", "--n", "1", "--max-tokens", "8",
+			"--slots", cut[0], "--chunk", cut[1], "--context", "700", "--run", dir, "--quiet")
+		if r.code != 0 {
+			t.Fatalf("%s slots: %s", cut[0], r.stderr)
+		}
+		games := export(t, dir)
+		if first == "" {
+			first = games
+			if n := strings.Count(games, "\n"); n != 6 {
+				t.Fatalf("%d games, want 6", n)
+			}
+		}
+		if games != first {
+			t.Errorf("%s slots and %s tokens a step: other games than 1 slot and 512", cut[0], cut[1])
+		}
+	}
+}
+
+// TestInterrupt stops a run on the real model with the signal of Ctrl-C, and
+// goes on with the command that it printed.
+func TestInterrupt(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	c := child("bench", "--model", modelPath(t), "--games", "Nim", "--langs", "en", "--n", "8", "--max-tokens", "8", "--slots", "2", "--context", "700", "--run", dir)
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for waitForGame(dir) == 0 {
+		if c.ProcessState != nil {
+			t.Fatalf("it ended early: %s", errs.String())
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	c.Process.Signal(os.Interrupt)
+	c.Wait()
+	if code := c.ProcessState.ExitCode(); code != 1 {
+		t.Fatalf("exit code %d after an interrupt: %s", code, errs.String())
+	}
+	kept := waitForGame(dir)
+	_, rest, ok := strings.Cut(errs.String(), "resume with: ")
+	command, _, _ := strings.Cut(rest, "\n")
+	if !ok || kept == 0 || kept == 16 {
+		t.Fatalf("%d games are kept and standard error says: %s", kept, errs.String())
+	}
+	r := selfplay("", strings.Fields(command)[1:]...)
+	if r.code != 0 {
+		t.Fatalf("resuming: %s", r.stderr)
+	}
+	if n := strings.Count(export(t, dir), "\n"); n != 16 {
+		t.Errorf("%d games after resuming, want 16", n)
+	}
+}
+
+// waitForGame says how many games a run holds by now.
+func waitForGame(dir string) int {
+	r := selfplay("", "report", dir, "--json")
+	var rep struct{ Games int }
+	if r.code != 0 || json.Unmarshal([]byte(r.stdout), &rep) != nil {
+		return 0
+	}
+	return rep.Games
+}
+
+// TestKill kills a run again and again at random moments. In the end it holds
+// the same games as one that was left alone.
+func TestKill(t *testing.T) {
+	args := func(dir string) []string {
+		return []string{"bench", "--model", "builtin:random", "--games", "TicTacToe,Nim", "--n", "500", "--langs", "en,he,zh", "--run", dir, "--quiet"}
+	}
+	whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
+	if r := selfplay("", args(whole)...); r.code != 0 {
+		t.Fatal(r.stderr)
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	kills := 0
+	for done := false; !done; {
+		c := child(args(broken)...)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		timer := time.AfterFunc(time.Duration(20+rng.IntN(150))*time.Millisecond, func() { c.Process.Signal(syscall.SIGKILL) })
+		err := c.Wait()
+		timer.Stop()
+		if done = err == nil; !done {
+			kills++
+		}
+		if kills == 30 { // let it end now, however slow the machine
+			if r := selfplay("", args(broken)...); r.code != 0 {
+				t.Fatal(r.stderr)
+			}
+			done = true
+		}
+	}
+	if export(t, whole) != export(t, broken) {
+		t.Errorf("after %d kills the games differ from an uninterrupted run's", kills)
+	}
+	t.Logf("%d kills", kills)
+}
+
+// TestMemory: weights, planned cache and 300 MB on top is all that a run takes.
+func TestMemory(t *testing.T) {
+	c := child("bench", "--model", modelPath(t), "--games", "Nim", "--langs", "en", "--n", "8", "--max-tokens", "4",
+		"--slots", "64", "--context", "600", "--run", filepath.Join(t.TempDir(), "run"))
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	if err := c.Run(); err != nil {
+		t.Fatalf("%v: %s", err, errs.String())
+	}
+	m := regexp.MustCompile(`weights (\d+) MB.*cache (\d+) MB`).FindStringSubmatch(errs.String())
+	if m == nil {
+		t.Fatalf("the plan is not shown: %s", errs.String())
+	}
+	weights, _ := strconv.Atoi(m[1])
+	cache, _ := strconv.Atoi(m[2])
+	peak := int(c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10)
+	t.Logf("peak %d MB, weights %d MB, cache %d MB", peak, weights, cache)
+	if peak > weights+cache+300 {
+		t.Errorf("peak resident set %d MB for weights of %d MB and a cache of %d MB", peak, weights, cache)
+	}
+}
+
+// TestFaults is what a careless user would try.
+func TestFaults(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "notes.txt")
+	os.WriteFile(text, []byte("no model\n"), 0o644)
+	short := filepath.Join(dir, "short.gguf")
+	data, err := os.ReadFile(modelPath(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.WriteFile(short, data[:len(data)/2], 0o644)
+	other := filepath.Join(dir, "other")
+	if r := selfplay("", "bench", "--model", "builtin:random", "--games", "Nim", "--langs", "en", "--n", "1", "--run", other, "--quiet"); r.code != 0 {
+		t.Fatal(r.stderr)
+	}
+	bench := func(args ...string) []string {
+		return append([]string{"bench", "--games", "Nim", "--langs", "en", "--n", "1", "--run", filepath.Join(dir, "run"), "--quiet"}, args...)
+	}
+	random := func(args ...string) []string { return bench(append([]string{"--model", "builtin:random"}, args...)...) }
+	for _, c := range []struct {
+		name string
+		code int
+		says []string // all of these
+		args []string
+	}{
+		{"no model", 2, []string{"--model"}, bench()},
+		{"unknown player", 2, []string{"builtin:clever"}, bench("--model", "builtin:clever")},
+		{"missing file", 1, []string{"nowhere.gguf"}, bench("--model", "nowhere.gguf")},
+		{"a folder", 1, []string{dir, "not a file"}, bench("--model", dir)},
+		{"no GGUF", 1, []string{text, "not a GGUF"}, bench("--model", text)},
+		{"truncated", 1, []string{short, "truncated"}, bench("--model", short)},
+		{"unknown game", 2, []string{"--games", "Chess", "Nim-v0"}, random("--games", "Chess")},
+		{"unknown language", 2, []string{"--langs", `"xx"`, "en"}, random("--langs", "xx")},
+		{"n below 1", 2, []string{"n", "0"}, random("--n", "0")},
+		{"negative slots", 2, []string{"--slots"}, random("--slots", "-1")},
+		{"unknown weights", 1, []string{"--weights", "int3"}, bench("--model", modelPath(t), "--weights", "int3")},
+		{"context too long", 1, []string{"--context", "8192"}, bench("--model", modelPath(t), "--context", "9000")},
+		{"unknown prompt", 2, []string{"--prompt"}, bench("--model", modelPath(t), "--prompt", "rude")},
+		{"unwritable run", 1, []string{text}, random("--run", filepath.Join(text, "run"))},
+		{"other experiment", 1, []string{other, "n is 1 there, 2 here", "--run"}, random("--n", "2", "--run", other)},
+		{"no run", 1, []string{"nothing"}, []string{"report", filepath.Join(dir, "nothing")}},
+		{"no format", 2, []string{"--format", "xml"}, []string{"export", other, "--format", "xml"}},
+		{"unknown flag", 2, []string{"--fast"}, random("--fast")},
+		{"unknown command", 2, []string{"plya"}, []string{"plya"}},
+		{"too many arguments", 2, []string{"arg"}, []string{"report", "a", "b"}},
+		{"no locales", 2, []string{"--locales", "nowhere"}, random("--locales", "nowhere")},
+		{"greedy n", 2, []string{"--n"}, []string{"debug", "greedy", "--model", modelPath(t), "--n", "0"}},
+		{"tokenize without model", 2, []string{"--model"}, []string{"debug", "tokenize"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := selfplay("", c.args...)
+			line := strings.TrimSuffix(r.stderr, "\n")
+			if r.code != c.code || strings.Contains(line, "\n") {
+				t.Errorf("exit code %d, want %d, in one line: %s", r.code, c.code, r.stderr)
+			}
+			for _, s := range c.says {
+				if !strings.Contains(line, s) {
+					t.Errorf("%q is missing in: %s", s, line)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(dir, "run")); err == nil {
+				t.Error("the run folder was made all the same")
+			}
+		})
+	}
+}
+
+// TestDebug feeds lines to the debug commands.
+func TestDebug(t *testing.T) {
+	r := selfplay(`{"completion": "<think>\\boxed{1}</think>I take \\boxed{0 3}."}`+"\n\n"+`{"completion": "<think>no end"}`, "debug", "extract")
+	want := `{"action":"[0 3]","status":"boxed","thinking":"\\boxed{1}"}` + "\n" + `{"action":"","status":"truncated","thinking":"no end"}` + "\n"
+	if r.code != 0 || r.stdout != want {
+		t.Errorf("extract: code %d, %s%s", r.code, r.stdout, r.stderr)
+	}
+	r = selfplay(`{"text": "Nim <|im_end|>"}`+"\n"+`{"messages": [{"role": "user", "content": "hi<|im_end|>"}]}`, "debug", "tokenize", "--model", modelPath(t))
+	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
+	if r.code != 0 || len(lines) != 2 {
+		t.Fatalf("tokenize: code %d, %s%s", r.code, r.stdout, r.stderr)
+	}
+	var got struct {
+		Prompt string
+		IDs    []int32
+	}
+	if err := json.Unmarshal([]byte(lines[1]), &got); err != nil {
+		t.Fatal(err)
+	}
+	ends := 0
+	for _, id := range got.IDs {
+		if id == 2 {
+			ends++
+		}
+	}
+	// The template ends the system message that it adds, and the user's; the
+	// marker inside the message is text.
+	if ends != 2 || strings.Count(got.Prompt, "<|im_end|>") != 3 {
+		t.Errorf("%d end markers among the ids of %q", ends, got.Prompt)
+	}
+	r = selfplay(`{"ids": [1, 4093, 198]}`, "debug", "greedy", "--model", modelPath(t), "--n", "3")
+	var out struct {
+		IDs []int32
+		Top [][]struct {
+			ID      int32
+			LogProb float64
+		}
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil || len(out.IDs) != 3 || len(out.Top) != 3 || out.Top[0][0].ID != out.IDs[0] {
+		t.Errorf("greedy: code %d, %v: %s%s", r.code, err, r.stdout, r.stderr)
+	}
+	for _, bad := range []string{"extract", "trace"} {
+		if r := selfplay("{]", "debug", bad); r.code != 1 || !strings.Contains(r.stderr, "line 1") {
+			t.Errorf("%s of broken JSON: code %d, %s", bad, r.code, r.stderr)
+		}
+	}
+}
+
+// TestReport checks the report's JSON against the exported games.
+func TestReport(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	r := selfplay("", "bench", "--model", "builtin:random", "--games", "TicTacToe", "--langs", "en,fr", "--n", "30", "--run", dir, "--json")
+	if r.code != 0 {
+		t.Fatal(r.stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
+	var sum map[string]any
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &sum); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"games", "seconds", "games_per_s", "completion_tokens", "completion_tok_per_s", "prompt_tokens",
+		"prompt_tok_per_s", "prefill_tokens", "turns", "invalid_losses", "wins0", "wins1", "draws"} {
+		if _, ok := sum[key]; !ok {
+			t.Errorf("--json lacks %q", key)
+		}
+	}
+	var rep struct {
+		Margins map[string]map[string]map[string]float64
+		Games   int
+	}
+	if err := json.Unmarshal([]byte(selfplay("", "report", dir, "--json").stdout), &rep); err != nil {
+		t.Fatal(err)
+	}
+	balance, n := 0, 0
+	for line := range strings.Lines(export(t, dir)) {
+		var g struct {
+			Langs   [2]string
+			Rewards [2]int
+		}
+		if err := json.Unmarshal([]byte(line), &g); err != nil {
+			t.Fatal(err)
+		}
+		switch g.Langs {
+		case [2]string{"en", "fr"}:
+			balance, n = balance+g.Rewards[0], n+1
+		case [2]string{"fr", "en"}:
+			balance, n = balance+g.Rewards[1], n+1
+		}
+	}
+	got := rep.Margins["TicTacToe-v0"]["en"]["fr"]
+	if want := float64(balance) / float64(n); rep.Games != 180 || n != 60 || fmt.Sprintf("%.9f", got) != fmt.Sprintf("%.9f", want) {
+		t.Errorf("margin %v of %d games, by hand %v of %d", got, rep.Games, want, n)
+	}
+}
