@@ -42,6 +42,8 @@ CREATE TABLE turns (
 	finish            TEXT NOT NULL,
 	invalid           INTEGER NOT NULL,
 	defaulted         INTEGER NOT NULL,
+	regret            REAL,             -- what the move lost by perfect play; NULL: not known, or invalid
+	optimal           INTEGER AS (regret = 0), -- 1: it lost nothing
 	prompt_tokens     INTEGER NOT NULL,
 	completion_tokens INTEGER NOT NULL,
 	prefill_tokens    INTEGER NOT NULL,

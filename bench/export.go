@@ -37,6 +37,8 @@ type exportedTurn struct {
 	Invalid          bool             `json:"invalid"`
 	Reason           string           `json:"reason"`
 	Defaulted        bool             `json:"defaulted"`
+	Optimal          *bool            `json:"optimal"` // null: perfect play is not known, or the move was invalid
+	Regret           *float64         `json:"regret"`  // what it lost by perfect play
 	PromptTokens     int              `json:"prompt_tokens"`
 	CompletionTokens int              `json:"completion_tokens"`
 	PrefillTokens    int              `json:"prefill_tokens"`
@@ -62,10 +64,16 @@ func exportRecord(rec scheduler.Record) exportedGame {
 		Rewards: o.Rewards, Reasons: o.Reasons, Invalid: o.Invalid, Moves: o.Turns, Roles: o.Roles,
 	}
 	for _, t := range rec.Turns {
+		var optimal *bool
+		var regret *float64
+		if e := t.Event; e.Judged {
+			optimal, regret = new(e.Regret == 0), &e.Regret
+		}
 		g.Turns = append(g.Turns, exportedTurn{
 			Seat: t.Seat, Observation: t.Observation, Completion: t.Completion, Thinking: t.Thinking,
 			Action: t.Action, Status: t.Status, Finish: t.Finish,
 			Wrapped: t.Event.Action, Invalid: t.Event.Invalid, Reason: t.Event.Reason, Defaulted: t.Event.Default,
+			Optimal: optimal, Regret: regret,
 			PromptTokens: t.PromptTokens, CompletionTokens: t.CompletionTokens, PrefillTokens: t.Prefill,
 			StartMS: t.Start.Milliseconds(), EndMS: t.End.Milliseconds(),
 		})

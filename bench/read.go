@@ -107,7 +107,7 @@ func eachGame(tx *sql.Tx, which string, args []any, f func(position int, rec sch
 	return rows.Err()
 }
 
-const selectTurns = `SELECT seat, status, finish, invalid, defaulted,
+const selectTurns = `SELECT seat, status, finish, invalid, defaulted, regret,
 	prompt_tokens, completion_tokens, prefill_tokens, start_ms, end_ms,
 	action, wrapped, reason, completion, thinking, kept, observation
 	FROM turns WHERE game = ? ORDER BY turn`
@@ -124,7 +124,8 @@ func readTurns(query *sql.Stmt, position int) ([]scheduler.Turn, error) {
 		var t scheduler.Turn
 		var start, end int64
 		var kept int
-		err := rows.Scan(&t.Seat, &t.Status, &t.Finish, &t.Event.Invalid, &t.Event.Default,
+		var regret sql.Null[float64]
+		err := rows.Scan(&t.Seat, &t.Status, &t.Finish, &t.Event.Invalid, &t.Event.Default, &regret,
 			&t.PromptTokens, &t.CompletionTokens, &t.Prefill, &start, &end,
 			&t.Action, &t.Event.Action, &t.Event.Reason, &t.Completion, &t.Thinking, &kept, &t.Observation)
 		if err != nil {
@@ -135,6 +136,7 @@ func readTurns(query *sql.Stmt, position int) ([]scheduler.Turn, error) {
 		}
 		t.Observation = before[t.Seat][:kept] + t.Observation
 		before[t.Seat] = t.Observation
+		t.Event.Regret, t.Event.Judged = regret.V, regret.Valid
 		t.Start, t.End = time.Duration(start)*time.Millisecond, time.Duration(end)*time.Millisecond
 		turns = append(turns, t)
 	}

@@ -22,6 +22,12 @@ type Report struct {
 	Gap        map[string]float64                       `json:"gap"`         // game: largest mu less the smallest
 	FirstMover map[string]map[string]float64            `json:"first_mover"` // game, language: seat 0 over seat 1, same language
 
+	// How moves compare with perfect play, by game and language of the mover.
+	// Games that are not solved are absent, and so are invalid moves.
+	Judged  map[string]map[string]int     `json:"judged"`  // moves
+	Optimal map[string]map[string]float64 `json:"optimal"` // share of them that lose nothing
+	Regret  map[string]map[string]float64 `json:"regret"`  // what they lose in the mean, see games.Solved
+
 	// Means over the games: Figure 2 of the paper, and Table 2's last column.
 	MarginsMean map[string]map[string]float64 `json:"margins_mean"`
 	MuMean      map[string]float64            `json:"mu_mean"`
@@ -105,7 +111,7 @@ func (c *Counts) add(o Outcome) {
 // Report measures the games that have ended so far.
 func (r *Run) Report() (*Report, error) {
 	rep := newReport(r.Experiment)
-	matrices := map[string]Matrix{}
+	matrices, qualities := map[string]Matrix{}, Qualities{}
 	for _, game := range r.Experiment.Games {
 		matrices[game] = Matrix{}
 	}
@@ -126,15 +132,19 @@ func (r *Run) Report() (*Report, error) {
 			}
 			return nil
 		})
+		if err != nil {
+			return err
+		}
 		for _, d := range played {
 			rep.Seconds += d.Seconds()
 		}
-		return err
+		return judged(tx, func(m JudgedMoves) error { qualities.add(m); return nil })
 	})
 	if err != nil {
 		return nil, err
 	}
 	rep.measure(matrices)
+	rep.compare(qualities)
 	return rep, nil
 }
 
@@ -143,6 +153,7 @@ func newReport(e Experiment) *Report {
 		Experiment: e,
 		Margins:    map[string]map[string]map[string]float64{}, Mu: map[string]map[string]float64{},
 		Gap: map[string]float64{}, FirstMover: map[string]map[string]float64{},
+		Judged: map[string]map[string]int{}, Optimal: map[string]map[string]float64{}, Regret: map[string]map[string]float64{},
 		MarginsMean: map[string]map[string]float64{}, MuMean: map[string]float64{},
 		ByGame: map[string]Counts{}, ByLang: map[string]AnswerCounts{},
 	}

@@ -155,13 +155,18 @@ func TestExport(t *testing.T) {
 	}
 	want := `{"id":"Nim-v0/en-en/0","game":"Nim-v0","langs":["en","en"],"role":0,"seed":1000000,"index":0,"turns":[` +
 		`{"seat":0,"observation":"[GAME] Rules.\n[GAME] board 0\n","completion":"hm \u0000 \ufffd \\boxed{4}","thinking":"hm",` +
-		`"action":"[4]","status":"boxed","finish":"stop","wrapped":"[4]","invalid":false,"reason":"taken","defaulted":false,` +
+		`"action":"[4]","status":"boxed","finish":"stop","wrapped":"[4]","invalid":false,"reason":"taken","defaulted":false,"optimal":true,"regret":0,` +
 		`"prompt_tokens":20,"completion_tokens":5,"prefill_tokens":10,"start_ms":0,"end_ms":7},`
 	if !strings.HasPrefix(lines[0], want) {
 		t.Errorf("got  %s\nwant %s...", lines[0], want)
 	}
 	if want := `],"rewards":[1,-1],"reasons":["Line.","خط."],"invalid":[false,false],"moves":[2,1],"roles":["X","O"]}`; !strings.HasSuffix(lines[0], want) {
 		t.Errorf("got %s, want ...%s", lines[0], want)
+	}
+	for _, want := range []string{`"invalid":false,"reason":"taken","defaulted":true,"optimal":false,"regret":0.5,`, `"invalid":true,"reason":"taken","defaulted":false,"optimal":null,"regret":null,`} {
+		if !strings.Contains(lines[0], want) {
+			t.Errorf("got %s, want ...%s...", lines[0], want)
+		}
 	}
 	if !strings.HasPrefix(lines[1], `{"id":"Nim-v0/en-en/0r"`) {
 		t.Errorf("second line %s", lines[1])

@@ -40,7 +40,7 @@ func played(j scheduler.Job) scheduler.Record {
 			Seat: seat, Observation: history[seat],
 			Completion: "hm \x00 \xff \\boxed{4}", Thinking: "hm", Action: "[4]",
 			Status: prompts.Boxed, Finish: scheduler.FinishStop,
-			Event:        games.Event{Action: "[4]", Invalid: i == 2, Reason: "taken", Default: i == 1},
+			Event:        games.Event{Action: "[4]", Invalid: i == 2, Reason: "taken", Default: i == 1, Judged: i < 2, Regret: 0.5 * float64(i%2)},
 			PromptTokens: 20, CompletionTokens: 5, Prefill: 10,
 			Start: time.Duration(i) * time.Second, End: time.Duration(i)*time.Second + 7*time.Millisecond,
 		})

@@ -32,6 +32,7 @@ func (rep *Report) WriteText(w io.Writer, dir string) error {
 	}
 	b.WriteString("margin of the row's language over the column's: (won - lost) / games, both roles\n")
 	b.WriteString("first: margin of seat 0 where both play in the column's language\n\n")
+	rep.perfectTables(&b)
 	answerTable(&b, e.Langs, rep.ByLang)
 	fmt.Fprintf(&b, "\nresults: %s\n", dir)
 	_, err := io.WriteString(w, b.String())

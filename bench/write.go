@@ -12,10 +12,10 @@ const insertGame = `INSERT INTO games (position, id, session, game, lang0, lang1
 	reward0, reward1, invalid0, invalid1, turns0, turns1, name0, name1, reason0, reason1)
 	VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
 
-const insertTurn = `INSERT INTO turns (game, turn, seat, status, finish, invalid, defaulted,
+const insertTurn = `INSERT INTO turns (game, turn, seat, status, finish, invalid, defaulted, regret,
 	prompt_tokens, completion_tokens, prefill_tokens, start_ms, end_ms,
 	action, wrapped, reason, completion, thinking, kept, observation)
-	VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
+	VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
 
 // Append stores ended games, all of them or, after an error, none. A game that
 // is already there is an error: ended games are never written again.
@@ -69,6 +69,7 @@ func writeTurns(insert *sql.Stmt, position int, turns []scheduler.Turn) error {
 		kept := commonPrefix(before[t.Seat], t.Observation)
 		before[t.Seat] = t.Observation
 		_, err := insert.Exec(position, i, t.Seat, string(t.Status), string(t.Finish), t.Event.Invalid, t.Event.Default,
+			sql.Null[float64]{V: t.Event.Regret, Valid: t.Event.Judged},
 			t.PromptTokens, t.CompletionTokens, t.Prefill, t.Start.Milliseconds(), t.End.Milliseconds(),
 			t.Action, t.Event.Action, t.Event.Reason, t.Completion, t.Thinking, kept, t.Observation[kept:])
 		if err != nil {

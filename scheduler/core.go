@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"selfplay/games"
 	"selfplay/inference"
 )
 
@@ -173,6 +174,9 @@ func (c *Core) admit() bool {
 	if err != nil {
 		c.fail(job, err)
 		return false
+	}
+	if s, ok := game.(games.Solved); ok {
+		s.Judge() // what each move loses goes into the records
 	}
 	m := &match{job: job, game: game, key: newKey(c.cfg.Seed, job.ID)}
 	if c.cfg.usesModel() {

@@ -23,3 +23,14 @@ func (Random) Act(g games.Game, intn func(n int) int) string {
 	}
 	return m.RandomAction(intn)
 }
+
+// Optimal plays perfectly. The games must be games.Solved.
+type Optimal struct{}
+
+func (Optimal) Act(g games.Game, intn func(n int) int) string {
+	s, ok := g.(games.Solved)
+	if !ok {
+		panic(fmt.Sprintf("scheduler: no perfect play of %T is known, see games.Spec.Solved", g))
+	}
+	return s.OptimalAction(intn)
+}

@@ -21,6 +21,9 @@ func reference(t testing.TB, cfg Config, sample sampler) []Record {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if s, ok := g.(games.Solved); ok {
+			s.Judge()
+		}
 		r := Record{Job: job}
 		for {
 			result, over := g.Result()
