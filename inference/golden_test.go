@@ -111,7 +111,7 @@ func TestGoldens(t *testing.T) {
 		// How many of the 512 choices are that clear: 458 when this was written.
 		fewest = 430
 	)
-	m := openModel(t, Options{Slots: 16, Cells: 512, Tokens: 512, Weights: WeightsFile})
+	m := openModel(t, Options{Slots: 16, Cells: 512, Tokens: 512, Threads: 1, Weights: WeightsFile})
 	var ours, theirs, pairs noise
 	decided := 0
 	alongGoldens(t, m, readGoldens(t), 32, func(g *golden, step int, logits []float32) {
@@ -155,7 +155,7 @@ func TestGoldens(t *testing.T) {
 // TestExactWeights computes with the small model's weights written out as F32,
 // where nothing is rounded to 8 bits, and compares with exact arithmetic.
 func TestExactWeights(t *testing.T) {
-	m, err := Open(expanded(t), Options{Slots: 1, Cells: 512, Weights: WeightsFile})
+	m, err := Open(expanded(t), Options{Slots: 1, Cells: 512, Threads: 1, Weights: WeightsFile})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestExactWeights(t *testing.T) {
 		// most over all 16 prompts.
 		{"f16", ml.DTypeF16, []string{"Nim-en"}, 0.025},
 		// Without it the graph is exact: 0.000007 at most over all 16.
-		{"f32", ml.DTypeF32, []string{"Nim-en", "Nim-fr", "Nim-es", "Nim-he"}, 0.00005},
+		{"f32", ml.DTypeF32, []string{"Nim-en", "Nim-fr", "Nim-es", "Nim-de"}, 0.00005},
 	} {
 		t.Run(c.cache, func(t *testing.T) {
 			m.streams.ctx.Close()
@@ -201,10 +201,10 @@ func TestExactWeights(t *testing.T) {
 // arithmetic: it must not be a worse approximation than llama.cpp is with the
 // weights as they are.
 func TestExpandedWeights(t *testing.T) {
-	m := openModel(t, Options{Slots: 1, Cells: 512, Tokens: 512, Weights: WeightsBF16})
+	m := openModel(t, Options{Slots: 1, Cells: 512, Threads: 1, Weights: WeightsBF16})
 	goldens := goldensByName(t)
 	var ours, theirs noise
-	for _, name := range []string{"Nim-en", "Nim-fr", "Nim-es", "Nim-de", "Nim-zh"} {
+	for _, name := range []string{"Nim-en", "Nim-fr", "Nim-es"} {
 		g := goldens[name]
 		for i, p := range g.logProbs(mustLogits(t, m, row(0, 0, g.PromptIDs, true))[0]) {
 			ours.add(p - g.Exact[i])

@@ -26,7 +26,7 @@ type ollamaLlama struct {
 
 func openOllamaLlama(t *testing.T, path string, slots, cells int) *ollamaLlama {
 	t.Helper()
-	be, err := ml.NewBackend(path, ml.BackendParams{AllocMemory: true, NumThreads: 2, FlashAttention: ml.FlashAttentionEnabled})
+	be, err := ml.NewBackend(path, ml.BackendParams{AllocMemory: true, NumThreads: 1, FlashAttention: ml.FlashAttentionEnabled})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestOllamasGraph(t *testing.T) {
 		{"one row", []Row{row(1, 93, d[93:94], true)}},
 		{"decode", []Row{row(0, 104, a[104:105], true), row(1, 94, d[94:95], true), row(2, 33, c[33:34], true)}},
 	}
-	m, err := Open(modelPath(t), Options{Slots: 3, Cells: 128, Weights: WeightsFile})
+	m, err := Open(modelPath(t), Options{Slots: 3, Cells: 128, Threads: 1, Weights: WeightsFile})
 	if err != nil {
 		t.Fatal(err)
 	}
