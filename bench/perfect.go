@@ -1,72 +1,52 @@
 package bench
 
 import (
-	"database/sql"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
-// JudgedMoves counts the moves of one game and language that lost the same by
-// perfect play.
-type JudgedMoves struct {
-	Game   string
-	Lang   string // of the mover
-	Regret float64
-	Count  int
-}
-
-// Moves that lost the same are counted before anything is added up, so that sums
-// do not depend on the order in which games ended.
-const selectJudged = `SELECT g.game, CASE t.seat WHEN 0 THEN g.lang0 ELSE g.lang1 END, t.regret, count(*)
-	FROM turns t JOIN games g ON g.position = t.game WHERE t.regret IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`
-
-func judged(tx *sql.Tx, f func(JudgedMoves) error) error {
-	rows, err := tx.Query(selectJudged)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var m JudgedMoves
-		if err := rows.Scan(&m.Game, &m.Lang, &m.Regret, &m.Count); err != nil {
-			return err
-		}
-		if err := f(m); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
-// A Quality sums up how moves compare with perfect play.
-type Quality struct {
-	Moves   int
-	Optimal int     // without regret
-	Regret  float64 // of all
-}
+// A Quality says how moves compare with perfect play: how many lost how much.
+type Quality map[float64]int
 
 // Qualities are by game and language.
 type Qualities map[[2]string]Quality
 
-func (q Qualities) add(m JudgedMoves) {
-	key := [2]string{m.Game, m.Lang}
-	sum := q[key]
-	sum.Moves += m.Count
-	if m.Regret == 0 {
-		sum.Optimal += m.Count
+// add counts answers, unless what they lost is not known.
+func (q Qualities) add(a Answers) {
+	if !a.Regret.Valid {
+		return
 	}
-	sum.Regret += float64(m.Count) * m.Regret
-	q[key] = sum
+	key := [2]string{a.Game, a.Lang}
+	if q[key] == nil {
+		q[key] = Quality{}
+	}
+	q[key][a.Regret.V] += a.Count
+}
+
+// Moves is how many were counted.
+func (q Quality) Moves() int {
+	moves := 0
+	for _, n := range q {
+		moves += n
+	}
+	return moves
 }
 
 // OptimalRate is the share of moves that lose nothing; false without moves.
 func (q Quality) OptimalRate() (float64, bool) {
-	return float64(q.Optimal) / float64(max(1, q.Moves)), q.Moves > 0
+	moves := q.Moves()
+	return float64(q[0]) / float64(max(1, moves)), moves > 0
 }
 
 // MeanRegret is what a move loses in the mean; false without moves.
 func (q Quality) MeanRegret() (float64, bool) {
-	return q.Regret / float64(max(1, q.Moves)), q.Moves > 0
+	lost, moves := 0.0, q.Moves()
+	for _, regret := range slices.Sorted(maps.Keys(q)) { // always in one order: sums are rounded
+		lost += regret * float64(q[regret])
+	}
+	return lost / float64(max(1, moves)), moves > 0
 }
 
 // compare fills in how the moves of each game compare with perfect play.
@@ -76,7 +56,7 @@ func (rep *Report) compare(qualities Qualities) {
 		of := func(lang string) Quality { return qualities[[2]string{game, lang}] }
 		moves := map[string]int{}
 		for _, lang := range e.Langs {
-			if n := of(lang).Moves; n > 0 {
+			if n := of(lang).Moves(); n > 0 {
 				moves[lang] = n
 			}
 		}

@@ -37,12 +37,17 @@ func TestPerfectByHand(t *testing.T) {
 func TestPerfectText(t *testing.T) {
 	rep := newReport(Experiment{Games: []string{"Nim-v0", "ColonelBlotto-v0", "KuhnPoker-v0"}, Langs: []string{"en", "ar", "zh_tw"}, N: 10, Seed: 1})
 	q := Qualities{}
-	for _, m := range []JudgedMoves{
+	for _, m := range []struct {
+		game, lang string
+		regret     float64
+		count      int
+	}{
 		{"Nim-v0", "en", 0, 3}, {"Nim-v0", "en", 2, 1}, {"Nim-v0", "ar", 2, 5},
 		{"KuhnPoker-v0", "en", 0, 1}, {"KuhnPoker-v0", "en", 1. / 6, 2}, {"KuhnPoker-v0", "zh_tw", 0, 1},
 	} {
-		q.add(m)
+		q.add(Answers{Game: m.game, Lang: m.lang, Regret: sql.Null[float64]{V: m.regret, Valid: true}, Count: m.count})
 	}
+	q.add(Answers{Game: "ColonelBlotto-v0", Lang: "en", Count: 7})
 	rep.compare(q)
 	var out strings.Builder
 	rep.perfectTables(&out)

@@ -144,7 +144,7 @@ func readTurns(query *sql.Stmt, position int) ([]scheduler.Turn, error) {
 }
 
 // Answers counts the answers of one session, game and language that were found
-// and ended alike.
+// and ended alike, and lost the same by perfect play.
 type Answers struct {
 	Session          int           // in Run.How
 	End              time.Duration // of the last, since the start of the session
@@ -152,6 +152,7 @@ type Answers struct {
 	Lang             string
 	Status           prompts.Status
 	Finish           scheduler.Finish
+	Regret           sql.Null[float64] // what each lost; none if that is not known
 	Count            int
 	Invalid          int // the rules refused the action
 	Defaulted        int // the rules could not read a choice and took their default
@@ -160,9 +161,9 @@ type Answers struct {
 	Prefill          int // prompt tokens really computed
 }
 
-const selectAnswers = `SELECT g.session, max(t.end_ms), g.game, CASE t.seat WHEN 0 THEN g.lang0 ELSE g.lang1 END, t.status, t.finish,
+const selectAnswers = `SELECT g.session, max(t.end_ms), g.game, CASE t.seat WHEN 0 THEN g.lang0 ELSE g.lang1 END, t.status, t.finish, t.regret,
 	count(*), sum(t.invalid), sum(t.defaulted), sum(t.prompt_tokens), sum(t.completion_tokens), sum(t.prefill_tokens)
-	FROM turns t JOIN games g ON g.position = t.game GROUP BY 1, 3, 4, 5, 6 ORDER BY 1, 3, 4, 5, 6`
+	FROM turns t JOIN games g ON g.position = t.game GROUP BY 1, 3, 4, 5, 6, 7 ORDER BY 1, 3, 4, 5, 6, 7`
 
 // answers calls f for every kind of answer that was given.
 func answers(tx *sql.Tx, f func(Answers) error) error {
@@ -174,7 +175,7 @@ func answers(tx *sql.Tx, f func(Answers) error) error {
 	for rows.Next() {
 		var a Answers
 		var end int64
-		err := rows.Scan(&a.Session, &end, &a.Game, &a.Lang, &a.Status, &a.Finish, &a.Count, &a.Invalid, &a.Defaulted,
+		err := rows.Scan(&a.Session, &end, &a.Game, &a.Lang, &a.Status, &a.Finish, &a.Regret, &a.Count, &a.Invalid, &a.Defaulted,
 			&a.PromptTokens, &a.CompletionTokens, &a.Prefill)
 		if err != nil {
 			return err

@@ -127,18 +127,16 @@ func (r *Run) Report() (*Report, error) {
 		played := make([]time.Duration, len(r.How)) // by session
 		err = answers(tx, func(a Answers) error {
 			rep.countAnswers(a)
+			qualities.add(a)
 			if a.Session < len(played) { // else it began after run.json was read
 				played[a.Session] = max(played[a.Session], a.End)
 			}
 			return nil
 		})
-		if err != nil {
-			return err
-		}
 		for _, d := range played {
 			rep.Seconds += d.Seconds()
 		}
-		return judged(tx, func(m JudgedMoves) error { qualities.add(m); return nil })
+		return err
 	})
 	if err != nil {
 		return nil, err

@@ -168,15 +168,20 @@ func experiment(f *benchFlags, who player, set *locales.Set) (bench.Experiment, 
 		Locales: bench.Locales{Source: set.Name()},
 	}
 	var rules []string
+	var specs []games.Spec
 	for _, name := range f.games {
 		spec, err := games.Lookup(name)
 		if err != nil {
 			return e, usagef("--games: %w", err)
 		}
 		e.Games = append(e.Games, spec.ID)
+		specs = append(specs, spec)
 		if !slices.Contains(rules, spec.Game) {
 			rules = append(rules, spec.Game)
 		}
+	}
+	if err := who.canPlay(specs); err != nil {
+		return e, err
 	}
 	for _, game := range rules {
 		for _, lang := range f.langs {

@@ -10,11 +10,18 @@ import (
 	"strings"
 
 	"selfplay/bench"
+	"selfplay/games"
 	"selfplay/inference"
 	"selfplay/scheduler"
 )
 
-const modelFlag = "a GGUF file, or builtin:random"
+const modelFlag = "a GGUF file, builtin:random or builtin:optimal"
+
+// builtins are the players that need no model.
+var builtins = map[string]scheduler.Policy{
+	"builtin:random":  scheduler.Random{},
+	"builtin:optimal": scheduler.Optimal{}, // only games that are solved, see canPlay
+}
 
 // A player is what --model names: a policy, or a model file.
 type player struct {
@@ -25,19 +32,43 @@ type player struct {
 
 // choosePlayer reads --model; it does not load anything yet.
 func choosePlayer(name string) (player, error) {
-	switch {
-	case name == "":
+	if name == "" {
 		return player{}, usagef("--model is missing: give %s", modelFlag)
-	case name == "builtin:random":
-		return player{policy: scheduler.Random{}, id: bench.Model{Name: name}}, nil
-	case strings.HasPrefix(name, "builtin:"):
-		return player{}, usagef("--model %s: there is no such player; builtin:random is one", name)
+	}
+	if policy, ok := builtins[name]; ok {
+		return player{policy: policy, id: bench.Model{Name: name}}, nil
+	}
+	if strings.HasPrefix(name, "builtin:") {
+		return player{}, usagef("--model %s: there is no such player; builtin:random and builtin:optimal are", name)
 	}
 	id, err := fileID(name)
 	if err != nil {
 		return player{}, fmt.Errorf("--model: %w", err)
 	}
 	return player{id: id, path: name}, nil
+}
+
+// canPlay refuses games that the player does not know how to play.
+func (p player) canPlay(specs []games.Spec) error {
+	if _, perfect := p.policy.(scheduler.Optimal); !perfect {
+		return nil
+	}
+	var solved, unsolved []string
+	for _, s := range specs {
+		if s.Solved {
+			solved = append(solved, s.ID)
+		} else {
+			unsolved = append(unsolved, s.ID)
+		}
+	}
+	if len(unsolved) == 0 {
+		return nil
+	}
+	hint := "choose other --games"
+	if len(solved) > 0 {
+		hint = "give --games " + strings.Join(solved, ",")
+	}
+	return usagef("--model %s: no perfect play is known for %s: %s", p.id.Name, strings.Join(unsolved, ", "), hint)
 }
 
 // fileID is a model by the contents of its file.

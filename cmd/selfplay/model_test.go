@@ -1,0 +1,34 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A game whose perfect play is not known is named before anything is played.
+func TestOptimalRefusesUnsolvedGames(t *testing.T) {
+	for games, want := range map[string]string{
+		"Nim,ColonelBlotto":                                  "for ColonelBlotto-v0: give --games Nim-v0",
+		"TicTacToe,SimpleTak-v0-medium":                      "for SimpleTak-v0-medium: give --games TicTacToe-v0",
+		"IteratedPrisonersDilemma":                           "for IteratedPrisonersDilemma-v0: choose other --games",
+		"TicTacToe,Nim,SimpleTak,Kuhn":                       "unknown game",
+		"TicTacToe,Nim-v0-large,KuhnPoker-v0-long,SimpleTak": "",
+	} {
+		dir := filepath.Join(t.TempDir(), "run")
+		r := selfplay("", "bench", "--model", "builtin:optimal", "--games", games, "--langs", "en", "--n", "1", "--run", dir, "--quiet")
+		if want == "" {
+			if r.code != 0 {
+				t.Errorf("%s: %d: %s", games, r.code, r.stderr)
+			}
+			continue
+		}
+		if r.code != 2 || !strings.Contains(r.stderr, want) || strings.Count(r.stderr, "\n") != 1 {
+			t.Errorf("%s: %d: %s", games, r.code, r.stderr)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s: a run folder was made", games)
+		}
+	}
+}
