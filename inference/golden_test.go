@@ -155,11 +155,7 @@ func TestGoldens(t *testing.T) {
 // TestExactWeights computes with the small model's weights written out as F32,
 // where nothing is rounded to 8 bits, and compares with exact arithmetic.
 func TestExactWeights(t *testing.T) {
-	m, err := Open(expanded(t), Options{Slots: 1, Cells: 512, Threads: 1, Weights: WeightsFile})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { m.Close() })
+	path := expanded(t)
 	goldens := goldensByName(t)
 	for _, c := range []struct {
 		cache string
@@ -174,6 +170,11 @@ func TestExactWeights(t *testing.T) {
 		{"f32", ml.DTypeF32, []string{"Nim-en", "Nim-fr", "Nim-es", "Nim-de"}, 0.00005},
 	} {
 		t.Run(c.cache, func(t *testing.T) {
+			m, err := Open(path, Options{Slots: 1, Cells: 512, Threads: 1, Weights: WeightsFile})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { m.Close() })
 			m.streams.ctx.Close()
 			m.streams = newStreams(m.be, m.arch.streams(), c.kind, 1, 512)
 			var off noise
