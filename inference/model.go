@@ -48,6 +48,7 @@ type Model struct {
 	groups     int  // attentions that a step's graph has room for
 	padTokens  bool // a lone token takes another kernel: double it
 	padOutputs bool
+	last       *graph
 }
 
 var _ Engine = (*Model)(nil)
@@ -132,6 +133,7 @@ func (m *Model) Limits() Limits { return m.limits }
 
 // Close frees the model's memory; the codec's too.
 func (m *Model) Close() error {
+	m.forget()
 	if m.streams != nil {
 		m.streams.ctx.Close()
 	}
@@ -258,14 +260,45 @@ func (m *Model) compute(rows []Row, done func(part []Row, logits []float32, outp
 	return nil
 }
 
+// step computes the graph of the rows: the last one again where only the
+// contents of its inputs differ, as from one decoding step to the next.
 func (m *Model) step(rows []Row) ([]float32, []int) {
 	l := m.streams.lay(rows, m.padTokens, m.padOutputs)
-	ctx := m.be.NewContext()
-	defer ctx.Close()
-	ctx.SetBatchSize(len(l.tokens))
-	logits := m.arch.forward(m.streams.graph(ctx, l))
-	ctx.Forward(logits).Compute(logits)
-	return logits.Floats(), l.rows
+	if m.last != nil && m.last.layout.sameShape(l) {
+		m.last.step.fill(l)
+	} else {
+		m.forget()
+		m.last = m.build(l)
+	}
+	m.last.ctx.Compute(m.last.logits)
+	return m.last.logits.Floats(), l.rows
+}
+
+// A graph is a step that is built. Its tensors lie in the memory that the
+// runtime gave to the graph computed last, and so it must be that one to be
+// computed again.
+type graph struct {
+	ctx    ml.Context
+	layout *layout
+	step   *step
+	logits ml.Tensor
+}
+
+func (m *Model) build(l *layout) *graph {
+	g := &graph{ctx: m.be.NewContext(), layout: l}
+	g.ctx.SetBatchSize(len(l.tokens))
+	g.step = m.streams.graph(g.ctx, l)
+	g.logits = m.arch.forward(g.step)
+	g.ctx.Forward(g.logits)
+	return g
+}
+
+// forget frees the last graph. It comes before any other graph is computed.
+func (m *Model) forget() {
+	if m.last != nil {
+		m.last.ctx.Close()
+		m.last = nil
+	}
 }
 
 // check refuses rows that the runtime would abort on, or that would read or
@@ -301,6 +334,7 @@ func (m *Model) Copy(dst, src, n int) (err error) {
 	if n == 0 || dst == src {
 		return nil
 	}
+	m.forget()
 	ctx := m.be.NewContext()
 	defer ctx.Close()
 	m.streams.copy(ctx, dst, src, n)
