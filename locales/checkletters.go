@@ -136,14 +136,20 @@ func (w *wordFault) words() string {
 }
 
 // isEnding reports whether a word is an English one, such as a name or a mark,
-// with an ending of the language joined to it.
+// with an ending of the language joined to it. The English text may have the
+// plural.
 func (c *textCheck) isEnding(word string) bool {
 	at := strings.IndexFunc(word, func(r rune) bool { return !unicode.Is(unicode.Latin, r) })
 	if at <= 0 || strings.ContainsFunc(word[at:], func(r rune) bool { return unicode.Is(unicode.Latin, r) }) {
 		return false
 	}
-	isWord := func(r rune) bool { return !unicode.IsLetter(r) }
-	return slices.ContainsFunc(strings.FieldsFunc(c.original.text, isWord), func(w string) bool { return strings.EqualFold(w, word[:at]) })
+	noLetter := func(r rune) bool { return !unicode.IsLetter(r) }
+	for w := range strings.FieldsFuncSeq(c.original.text, noLetter) {
+		if strings.EqualFold(w, word[:at]) || strings.EqualFold(w, word[:at]+"s") {
+			return true
+		}
+	}
+	return false
 }
 
 func isASCII(s string) bool {

@@ -79,11 +79,9 @@ func (c *textCheck) checkFields() {
 		return
 	case doubled != c.doubled && !c.broken:
 		c.find(KindBrace, Error, "%d doubled braces, the English text has %d; write as many", doubled, c.doubled)
-	}
-	for _, r := range "｛｝" {
-		if strings.ContainsRune(c.text, r) && !strings.ContainsRune(c.original.text, r) {
-			c.find(KindBrace, Error, "the wide brace %c; write it as { or }", r)
-		}
+		return
+	case strings.ContainsAny(c.text, "｛｝") && !strings.ContainsAny(c.original.text, "｛｝"):
+		c.find(KindBrace, Error, "a wide brace; write { and }")
 	}
 	missing, extra := difference(c.fields, fields)
 	for _, f := range missing {

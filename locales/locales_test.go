@@ -35,6 +35,23 @@ func TestEveryGameHasEveryLanguage(t *testing.T) {
 	}
 }
 
+// Every folder of strings is built in, and nothing but folders of games is
+// taken for a game.
+func TestNothingIsForgotten(t *testing.T) {
+	folder, err := Open(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := Embedded().Games(), folder.Games(); !slices.Equal(got, want) {
+		t.Errorf("built in are %v, in the folder are %v", got, want)
+	}
+	for _, alias := range aliases {
+		if data, err := os.ReadFile(filepath.Join(alias, "zh.json")); err != nil || !strings.Contains(string(data), "LLMObservationWrappers") {
+			t.Errorf("%s: %v; it has to be a link to common", alias, err)
+		}
+	}
+}
+
 func leavesOf(game, lang string) ([]leaf, error) {
 	data, err := Embedded().read(game, lang)
 	if err != nil {

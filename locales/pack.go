@@ -40,6 +40,9 @@ func openPacked(name string, size int64) (*Set, error) {
 	if err := checkEntries(archive.File); err != nil {
 		return nil, fmt.Errorf("locales: %s: %w; pack the set again with `selfplay locales import`", name, err)
 	}
+	if !isDir(archive, Common) {
+		return nil, fmt.Errorf("locales: %s has no common/<lang>.json; pack the set again with `selfplay locales import`", name)
+	}
 	return &Set{name: name, files: archive, layout: ourLayout}, nil
 }
 
