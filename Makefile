@@ -67,3 +67,10 @@ bench-decode: $(TOKENIZERS) model
 
 clean:
 	rm -rf bin
+
+# How many times faster than the reference games are played on one core: the
+# same games in one run, beside a folder of TextArena with golden.py in it.
+.PHONY: bench-games
+bench-games:
+	@[ -f "$(TEXTARENA)/golden.py" ] || { echo "make: bench-games needs TEXTARENA=DIR, a folder of TextArena with golden.py in it" >&2; exit 1; }
+	SELFPLAY_TEXTARENA="$(abspath $(TEXTARENA))" go test ./games -run '^$$' -bench Reference -cpu 1

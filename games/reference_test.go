@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"selfplay/locales"
 )
@@ -17,7 +18,7 @@ var update = flag.Bool("update", false, "write testdata anew; the golden games c
 
 // reference is the folder of a TextArena checkout with golden.py beside it. The
 // test is skipped without one, or without Python to run it.
-func reference(t *testing.T) string {
+func reference(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("SELFPLAY_TEXTARENA")
 	if dir == "" {
@@ -38,7 +39,14 @@ func reference(t *testing.T) string {
 
 // playReference lets the reference play games and gives a line of JSON for
 // each. An empty folder of strings means the reference's own.
-func playReference(t *testing.T, dir, texts, env string, games, seed int) [][]byte {
+func playReference(t testing.TB, dir, texts, env string, games, seed int) [][]byte {
+	t.Helper()
+	lines, _ := timeReference(t, dir, texts, env, games, seed)
+	return lines
+}
+
+// timeReference also gives the time of a processor that it took, all of it.
+func timeReference(t testing.TB, dir, texts, env string, games, seed int) ([][]byte, time.Duration) {
 	t.Helper()
 	args := []string{filepath.Join(dir, "golden.py"), "--envs", env, "--games", strconv.Itoa(games), "--seed", strconv.Itoa(seed)}
 	if texts != "" {
@@ -52,7 +60,8 @@ func playReference(t *testing.T, dir, texts, env string, games, seed int) [][]by
 	if err != nil {
 		t.Fatalf("%v: %v\n%s", cmd, err, errors.Bytes())
 	}
-	return bytes.Split(bytes.TrimSuffix(out, []byte("\n")), []byte("\n"))
+	took := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return bytes.Split(bytes.TrimSuffix(out, []byte("\n")), []byte("\n")), took
 }
 
 // ourStrings is the folder of our strings, as anyone may give it to golden.py.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"selfplay/locales"
 )
@@ -75,11 +76,24 @@ func (t *Trace) AppendJSON(b []byte) []byte {
 		b = appendQuoted(append(b, separator(i)...), lang)
 	}
 	b = append(b, `], "steps": [`...)
+	// A history mostly begins as the same player's last one did, which stands in
+	// the line already.
+	var last [2]struct {
+		text       string
+		start, end int
+	}
 	for i, s := range t.Steps {
 		b = append(append(b, separator(i)...), `{"player": `...)
 		b = strconv.AppendInt(b, int64(s.Player), 10)
-		b = appendQuoted(append(b, `, "observation": `...), s.Observation)
-		b = appendQuoted(append(b, `, "action": `...), s.Action)
+		b = append(b, `, "observation": "`...)
+		l, start := &last[s.Player&1], len(b)
+		fresh, grown := strings.CutPrefix(s.Observation, l.text)
+		if grown {
+			b = append(b, b[l.start:l.end]...)
+		}
+		b = appendEscaped(b, fresh)
+		l.text, l.start, l.end = s.Observation, start, len(b)
+		b = appendQuoted(append(b, `", "action": `...), s.Action)
 		b = append(b, '}')
 	}
 	b = t.appendRewards(append(b, `], "rewards": `...))
@@ -128,13 +142,23 @@ func separator(i int) string {
 	return ", "
 }
 
-// appendQuoted writes a JSON string as Python's json does with ensure_ascii off:
-// unlike encoding/json it leaves U+2028 and the signs of HTML as they are.
+// appendQuoted writes a JSON string.
 func appendQuoted(b []byte, s string) []byte {
+	return append(appendEscaped(append(b, '"'), s), '"')
+}
+
+// appendEscaped writes what stands between the quotes, as Python's json does with
+// ensure_ascii off: unlike encoding/json it leaves U+2028 and the signs of HTML
+// as they are.
+func appendEscaped(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
-	b = append(b, '"')
-	for i := range len(s) {
-		switch c := s[i]; c {
+	for {
+		n := plainPrefix(s)
+		b = append(b, s[:n]...)
+		if n == len(s) {
+			return b
+		}
+		switch c := s[n]; c {
 		case '"', '\\':
 			b = append(b, '\\', c)
 		case '\n':
@@ -148,12 +172,27 @@ func appendQuoted(b []byte, s string) []byte {
 		case '\f':
 			b = append(b, `\f`...)
 		default:
-			if c < 0x20 {
-				b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-			} else {
-				b = append(b, c)
-			}
+			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
+		s = s[n+1:]
+	}
+}
+
+// plainPrefix counts the bytes before the first that JSON escapes.
+func plainPrefix(s string) int {
+	for i := range len(s) {
+		if escaped[s[i]] {
+			return i
 		}
 	}
-	return append(b, '"')
+	return len(s)
 }
+
+// escaped are the bytes that JSON does not have within quotes.
+var escaped = func() (table [256]bool) {
+	for c := range 0x20 {
+		table[c] = true
+	}
+	table['"'], table['\\'] = true, true
+	return table
+}()
