@@ -56,6 +56,7 @@ var _ Engine = (*Model)(nil)
 // Open loads a GGUF file. What is wrong with the file, or does not fit, is an
 // error that names it.
 func Open(path string, o Options) (m *Model, err error) {
+	oneArena()
 	h, err := readHeader(path)
 	if err != nil {
 		return nil, err
