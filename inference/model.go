@@ -209,12 +209,24 @@ func (m *Model) loneRowsAreEqual(weight ml.Tensor) bool {
 // sample.
 func (m *Model) Forward(b *Batch) error {
 	return m.compute(b.Rows, func(rows []Row, logits []float32, outputs []int) error {
+		draw := func(i int) (err error) {
+			r := &rows[outputs[i]]
+			r.Token, err = Sample(logits[i*m.vocab:(i+1)*m.vocab], r.Draw)
+			return err
+		}
+		if len(outputs) == 1 { // another thread would cost more than it does
+			return draw(0)
+		}
 		var g errgroup.Group
-		g.SetLimit(runtime.GOMAXPROCS(0))
-		for i, r := range outputs {
-			g.Go(func() (err error) {
-				rows[r].Token, err = Sample(logits[i*m.vocab:(i+1)*m.vocab], rows[r].Draw)
-				return err
+		workers := runtime.GOMAXPROCS(0)
+		for w := range workers {
+			g.Go(func() error {
+				for i := w; i < len(outputs); i += workers {
+					if err := draw(i); err != nil {
+						return err
+					}
+				}
+				return nil
 			})
 		}
 		return g.Wait()
