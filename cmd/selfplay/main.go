@@ -8,11 +8,14 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 )
 
 var version = "unknown" // set by the linker
+
+const gcPercent = 400
 
 // A usageError is a mistake on the command line: exit code 2.
 type usageError struct{ error }
@@ -22,6 +25,9 @@ func usagef(format string, a ...any) error { return usageError{fmt.Errorf(format
 func main() {
 	// The runtime logs its own loading; what matters of it comes as errors.
 	slog.SetLogLoggerLevel(slog.LevelError)
+	// Go's own memory is small beside the model's, and while its collector runs
+	// the runtime's threads, one a core, wait for each other.
+	debug.SetGCPercent(gcPercent)
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

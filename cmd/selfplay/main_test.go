@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,6 +29,7 @@ const (
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		slog.SetLogLoggerLevel(slog.LevelError)
+		debug.SetGCPercent(gcPercent)
 		code := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 		if file := os.Getenv(statusFile); file != "" {
 			status, _ := os.ReadFile("/proc/self/status")
