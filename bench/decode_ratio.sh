@@ -14,7 +14,7 @@ trap 'rm -rf "$tmp"' EXIT
 go test -c -o "$tmp/decode" ./inference
 
 ours() { # weights; with the garbage collector set as the program sets it
-	(cd inference && GOGC=400 "$tmp/decode" -test.run '^$' -test.bench "Decode/$1/" -test.benchtime 1x -model "$MODEL" -test.cpu "$threads") |
+	(cd inference && GOGC=200 "$tmp/decode" -test.run '^$' -test.bench "Decode/$1/" -test.benchtime 1x -model "$MODEL" -test.cpu "$threads") |
 		awk -v w="$1" '/^BenchmarkDecode/ { split($1, p, "[=-]"); for (i = 2; i < NF; i++) { if ($(i+1) == "decode-tok/s") print w, p[2], "decode", $i; if ($(i+1) == "prefill-tok/s") print w, p[2], "prefill", $i } }'
 }
 peer() {

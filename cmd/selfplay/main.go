@@ -15,7 +15,7 @@ import (
 
 var version = "unknown" // set by the linker
 
-const gcPercent = 400
+const gcPercent = 200
 
 // A usageError is a mistake on the command line: exit code 2.
 type usageError struct{ error }
