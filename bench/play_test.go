@@ -133,15 +133,22 @@ func TestPlayerThatForgetsGames(t *testing.T) {
 }
 
 func TestProgressLine(t *testing.T) {
-	p := scheduler.Progress{Elapsed: 90 * time.Second}
-	p.Started, p.Ended, p.CompletionTokens = 1300, 900, 450_000
-	l := progressLine{before: 100, planned: 28_800}
-	want := "1,000 of 28,800 games, 3%, 10 games/s, 5,000 tokens/s, 400 playing, 46m20s left"
-	if got := l.text(p); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	if got, want := l.text(scheduler.Progress{}), "100 of 28,800 games, 0%"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	model := scheduler.Stats{Started: 1300, PrefillTokens: 1_800_000, CompletionTokens: 450_000}
+	halfway := model
+	halfway.Ended = 900
+	for _, c := range []struct {
+		p    scheduler.Progress
+		want string
+	}{
+		{scheduler.Progress{}, "100 of 28,800 games, 0%"},
+		{scheduler.Progress{Elapsed: 90 * time.Second, Stats: model}, "100 of 28,800 games, 0%, 1,300 playing, 20,000 tokens/s read, 5,000 written"},
+		{scheduler.Progress{Elapsed: 90 * time.Second, Stats: halfway}, "1,000 of 28,800 games, 3%, 400 playing, 20,000 tokens/s read, 5,000 written, 10 games/s, 46m20s left"},
+		{scheduler.Progress{Elapsed: 90 * time.Second, Stats: scheduler.Stats{Started: 900, Ended: 900}}, "1,000 of 28,800 games, 3%, 10 games/s, 46m20s left"},
+	} {
+		l := progressLine{before: 100, planned: 28_800}
+		if got := l.text(c.p); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
 	}
 }
 

@@ -56,16 +56,20 @@ func (l *progressLine) text(p scheduler.Progress) string {
 	ended := l.before + p.Ended
 	line := fmt.Sprintf("%s of %s games, %d%%", thousands(ended), thousands(l.planned), 100*ended/l.planned)
 	seconds := p.Elapsed.Seconds()
-	if seconds <= 0 || p.Ended == 0 {
+	if seconds <= 0 {
+		return line
+	}
+	if p.CompletionTokens+p.PrefillTokens > 0 { // long before the first game ends
+		line += fmt.Sprintf(", %d playing, %s tokens/s read, %s written", p.Live(),
+			thousands(int(float64(p.PrefillTokens)/seconds)), thousands(int(float64(p.CompletionTokens)/seconds)))
+	}
+	if p.Ended == 0 {
 		return line
 	}
 	perS := float64(p.Ended) / seconds
 	line += fmt.Sprintf(", %.3g games/s", perS)
-	if p.CompletionTokens > 0 {
-		line += fmt.Sprintf(", %s tokens/s", thousands(int(float64(p.CompletionTokens)/seconds)))
-	}
 	if left := l.planned - ended; left > 0 {
-		line += fmt.Sprintf(", %d playing, %s left", p.Live(), roughly(float64(left)/perS))
+		line += fmt.Sprintf(", %s left", roughly(float64(left)/perS))
 	}
 	return line
 }
