@@ -60,7 +60,7 @@ func (l *progressLine) text(p scheduler.Progress) string {
 		return line
 	}
 	if p.CompletionTokens+p.PrefillTokens > 0 { // long before the first game ends
-		line += fmt.Sprintf(", %d playing, %s tokens/s read, %s written", p.Live(),
+		line += fmt.Sprintf(", %s playing, %s tokens/s read, %s written", thousands(p.Live()),
 			thousands(int(float64(p.PrefillTokens)/seconds)), thousands(int(float64(p.CompletionTokens)/seconds)))
 	}
 	if p.Ended == 0 {
