@@ -73,25 +73,34 @@ func (h *header) expanded() *header {
 	return e
 }
 
-// writeExpanded writes the expanded weights to a temporary file, which the
-// caller removes once they are loaded: the runtime loads from files alone.
-func writeExpanded(h *header) (path string, err error) {
+// writeExpanded writes the expanded weights to a temporary file, since the
+// runtime loads from files alone, and gives it open: the file is gone once it is
+// closed, whatever ends the program.
+func writeExpanded(h *header) (_ *os.File, err error) {
 	src, err := os.Open(h.path)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer src.Close()
 	dst, err := os.CreateTemp("", "selfplay-weights-*.gguf")
-	if err != nil {
-		return "", fmt.Errorf("--weights bf16 needs room for a temporary file: %w", err)
+	if err == nil {
+		err = os.Remove(dst.Name())
 	}
-	defer func() {
+	if err == nil {
+		err = fillExpanded(dst, src, h)
+	}
+	if err != nil {
 		dst.Close()
-		if err != nil {
-			os.Remove(dst.Name())
-			err = fmt.Errorf("--weights bf16 needs room in %s for the expanded weights, or set TMPDIR: %w", os.TempDir(), err)
-		}
-	}()
+		return nil, fmt.Errorf("--weights bf16 needs room in %s for the expanded weights, or set TMPDIR: %w", os.TempDir(), err)
+	}
+	return dst, nil
+}
+
+// openPath is a name under which an open file can be opened again, also one
+// that has lost its own.
+func openPath(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }
+
+func fillExpanded(dst, src *os.File, h *header) error {
 	var list []*fsggml.Tensor
 	for name, t := range h.expanded().tensors {
 		t.WriterTo = tensorCopy{src, h.offset, h.tensors[name], t}
@@ -99,10 +108,7 @@ func writeExpanded(h *header) (path string, err error) {
 	}
 	// The runtime asks this file for no more than how many layers there are.
 	kv := fsggml.KV{"general.architecture": h.kv.Architecture(), h.kv.Architecture() + ".block_count": h.kv.Uint("block_count")}
-	if err := fsggml.WriteGGUF(dst, kv, list); err != nil {
-		return "", err
-	}
-	return dst.Name(), nil
+	return fsggml.WriteGGUF(dst, kv, list)
 }
 
 // tensorCopy writes a tensor's data in the type that it has at its destination.

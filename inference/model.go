@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"runtime"
 
 	"github.com/ollama/ollama/ml"
@@ -20,7 +19,8 @@ type Options struct {
 	Tokens  int // tokens of one step; default 512
 	Threads int // default: one for every core
 	Weights Weights
-	// Progress is told the loaded share of the weights, in [0,1]. It may be nil.
+	// Progress is told the loaded share of the weights, in [0,1], from several
+	// goroutines. It may be nil.
 	Progress func(float32)
 }
 
@@ -93,10 +93,12 @@ func Open(path string, o Options) (m *Model, err error) {
 	defer caught(&err, "loading "+path)
 	file := path
 	if o.Weights == WeightsBF16 {
-		if file, err = writeExpanded(h); err != nil {
+		expanded, err := writeExpanded(h)
+		if err != nil {
 			return m, err
 		}
-		defer os.Remove(file)
+		defer expanded.Close()
+		file = openPath(expanded)
 	}
 	m.be, err = ml.NewBackend(file, ml.BackendParams{AllocMemory: true, NumThreads: o.Threads, FlashAttention: ml.FlashAttentionEnabled})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -102,9 +103,11 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 		o.Player = bench.OnEngine(cfg, nil)
 		return play(c, f, o)
 	}
-	m, err := inference.Open(who.path, inference.Options{
-		Slots: f.slots, Cells: f.context, Tokens: f.chunk, Threads: f.threads, Weights: inference.Weights(f.weights),
-	})
+	opts := inference.Options{Slots: f.slots, Cells: f.context, Tokens: f.chunk, Threads: f.threads, Weights: inference.Weights(f.weights)}
+	if !f.quiet && isTerminal(c.ErrOrStderr()) {
+		opts.Progress = loading(c.ErrOrStderr())
+	}
+	m, err := inference.Open(who.path, opts)
 	if err != nil {
 		return err
 	}
@@ -116,6 +119,17 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 	o.Experiment.Weights, o.Session.Settings = string(m.Plan.Kind), settings(m.Plan)
 	o.Player = bench.OnEngine(cfg, m)
 	return play(c, f, o)
+}
+
+// loading shows how much of the weights is loaded, on one line of a terminal.
+func loading(w io.Writer) func(share float32) {
+	var shown atomic.Int32
+	return func(share float32) {
+		percent := int32(100 * share)
+		if old := shown.Load(); percent > old && shown.CompareAndSwap(old, percent) {
+			fmt.Fprintf(w, "\rloading the weights: %d%%\x1b[K\r", percent)
+		}
+	}
 }
 
 // play runs the experiment until it ends or the user interrupts it, and prints
