@@ -284,7 +284,7 @@ func TestStarvation(t *testing.T) {
 
 // Prompts are computed in the order in which their turns began.
 func TestPrefillOrder(t *testing.T) {
-	cfg := fakeConfig(inference.Limits{Slots: 20, Cells: 400, Tokens: 21}, makeJobs(100))
+	cfg := fakeConfig(inference.Limits{Slots: 20, Cells: 800, Tokens: 50}, append(makeJobs(50), sharedJobs(100)[50:]...))
 	c, err := NewCore(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -292,7 +292,25 @@ func TestPrefillOrder(t *testing.T) {
 	defer c.Close()
 	e := newFakeEngine(cfg.Limits, byHash)
 	head := -1
-	for b := c.Next(); b != nil; b = c.Next() {
+	for {
+		before := slices.Clone(c.line)
+		b := c.Next()
+		if b == nil {
+			break
+		}
+		// What the step has no room for is what began last.
+		i := len(c.line)
+		for i > 0 && c.line[i-1].waited == 0 {
+			i--
+		}
+		if late := c.line[i:]; len(late) > len(before) || !slices.Equal(late, before[len(before)-len(late):]) {
+			t.Fatal("a turn was served before one that began earlier")
+		}
+		for _, m := range c.line[:i] {
+			if m.waited == 0 {
+				t.Fatal("a turn was left out, yet not held back")
+			}
+		}
 		for _, row := range b.Rows {
 			if s := &c.slots.all[row.Slot]; head >= 0 && !s.decoding() {
 				if row.Slot != head {
