@@ -239,20 +239,7 @@ func TestSoak(t *testing.T) {
 		}
 		e := newFakeEngine(cfg.Limits, byHash)
 		for steps := r.IntN(1 + n/40); steps > 0 && !(c.dry && c.stats.Live() == 0); steps-- {
-			if steps%500 == 0 {
-				for _, r := range playSteps(t, c, e, 1) {
-					ended[r.Job.ID] = true // audited
-				}
-				continue
-			}
-			b := c.Next()
-			if b == nil {
-				break
-			}
-			if err := e.compute(b); err != nil {
-				t.Fatal(err)
-			}
-			for _, r := range c.Done(b) {
+			for _, r := range soakStep(t, c, e, steps%500 == 0) {
 				if ended[r.Job.ID] {
 					t.Fatalf("%s ended twice", r.Job.ID)
 				}
@@ -270,6 +257,48 @@ func TestSoak(t *testing.T) {
 	}
 	cfg.Limits.Cells, cfg.Jobs = 800, slices.Values(sampled)
 	sameRecords(t, sample, reference(t, cfg, byHash))
+}
+
+// soakStep is a step, audited or fast.
+func soakStep(t *testing.T, c *Core, e *fakeEngine, audited bool) []Record {
+	if audited {
+		return playSteps(t, c, e, 1)
+	}
+	b := c.Next()
+	if b == nil {
+		return nil
+	}
+	if err := e.compute(b); err != nil {
+		t.Fatal(err)
+	}
+	return c.Done(b)
+}
+
+// A turn takes its seat's own slot, a free one while few are begun, or else the
+// one used least recently, and never one in use.
+func TestTake(t *testing.T) {
+	s := newSlots(4, 10)
+	a, b := &match{}, &match{}
+	take := func(m *match, seat, most, want int) {
+		t.Helper()
+		m.turn.Seat = seat
+		if i := s.take(m, most); i != want || s.all[i].match != m {
+			t.Fatalf("slot %d, want %d", i, want)
+		}
+	}
+	take(a, 0, 3, 0)
+	take(b, 0, 3, 1)
+	s.release(1)
+	s.release(0)
+	take(a, 1, 3, 2) // free
+	take(a, 0, 3, 0) // its own
+	s.release(0)
+	s.release(2)
+	take(b, 1, 3, 1) // the one cached first, since three are begun
+	take(b, 0, 3, 0) // not 1, which its seat had last, but which is in use
+	s.forget(a)
+	take(a, 1, 3, 2) // the last cached one, though no longer tied to a
+	take(a, 0, 0, 3) // none is cached
 }
 
 func TestRunCopyFails(t *testing.T) {
