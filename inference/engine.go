@@ -37,9 +37,15 @@ type Row struct {
 	Token  int32   // the drawn token, filled in by Forward
 }
 
+// A Copy makes the first Cells cells of slot Dst equal to those of slot Src.
+type Copy struct{ Dst, Src, Cells int }
+
 // A Batch is the work of one step. At most one row names a slot.
 type Batch struct {
-	Rows []Row
+	// Copies come before the rows, in this order: whoever drives the engine has
+	// Engine.Copy do them, and then Forward, which takes no notice of them.
+	Copies []Copy
+	Rows   []Row
 	// At is when Forward returned, counted from the start of the run. Whoever
 	// drives the engine sets it, so that the scheduler's core needs no clock.
 	At time.Duration

@@ -8,13 +8,16 @@ import (
 )
 
 // audit checks what must hold between two steps: the core's picture of every
-// slot is the engine's, every cell is free, used or cached, and every slot in
-// use waits in exactly one place. b is the batch in flight, nil after Done.
+// slot is the engine's, every cell is free, used or cached, and every live game
+// waits in exactly one place. b is the batch in flight, nil after Done.
 func audit(t testing.TB, c *Core, e *fakeEngine, b *inference.Batch) {
 	t.Helper()
+	if !c.cfg.usesModel() {
+		return
+	}
 	waits := map[int]int{}
-	for i := range c.prefill.n {
-		waits[c.prefill.ring[(c.prefill.head+i)%len(c.prefill.ring)]]++
+	if c.half >= 0 {
+		waits[c.half]++
 	}
 	for _, i := range c.decode {
 		waits[i]++
@@ -27,9 +30,10 @@ func audit(t testing.TB, c *Core, e *fakeEngine, b *inference.Batch) {
 		}
 	}
 	owners := map[*match]int{}
-	free, used, cached, freeSlots := 0, 0, 0, 0
-	for i := range c.slots.all {
-		s := &c.slots.all[i]
+	free, used, cached, usedSlots := 0, 0, 0, 0
+	slots := c.slots.all[:len(c.slots.all)-1]
+	for i := range slots {
+		s := &slots[i]
 		if s.held > c.cfg.Limits.Cells || s.held > len(s.tokens) || len(s.tokens) > c.cfg.Limits.Cells+1 {
 			t.Fatalf("slot %d: %d of %d tokens held in %d cells", i, s.held, len(s.tokens), c.cfg.Limits.Cells)
 		}
@@ -39,17 +43,14 @@ func audit(t testing.TB, c *Core, e *fakeEngine, b *inference.Batch) {
 		free += c.cfg.Limits.Cells - s.held
 		want := 0
 		if s.match == nil {
-			freeSlots++
 			cached += s.held
-			if i < c.slots.lowest {
-				t.Fatalf("slot %d is free, below the lowest free slot %d", i, c.slots.lowest)
-			}
 		} else {
 			want = 1
+			usedSlots++
 			used += s.held
 			owners[s.match]++
-			if s.match.slot != i {
-				t.Fatalf("slot %d belongs to a game in slot %d", i, s.match.slot)
+			if s.match.slots[s.match.turn.Seat] != i || s.past != nil {
+				t.Fatalf("slot %d belongs to a game in slot %d", i, s.match.slots[s.match.turn.Seat])
 			}
 			if s.prompt+len(s.sampled()) != len(s.tokens) || s.held == len(s.tokens) {
 				t.Fatalf("slot %d: %d prompt tokens, %d held, %d in all", i, s.prompt, s.held, len(s.tokens))
@@ -58,12 +59,37 @@ func audit(t testing.TB, c *Core, e *fakeEngine, b *inference.Batch) {
 		if waits[i] != want {
 			t.Fatalf("slot %d waits in %d places, want %d", i, waits[i], want)
 		}
+		if i >= c.slots.begun && (s.match != nil || len(s.tokens) > 0) {
+			t.Fatalf("slot %d is free, yet had a turn", i)
+		}
 	}
-	if all := len(c.slots.all) * c.cfg.Limits.Cells; free+used+cached != all {
+	if all := len(slots) * c.cfg.Limits.Cells; free+used+cached != all {
 		t.Fatalf("%d free + %d used + %d cached cells are not %d", free, used, cached, all)
 	}
-	if freeSlots != c.slots.free || c.stats.Live() != len(owners) {
-		t.Fatalf("%d slots free, counted %d; %d games own one, %d live", freeSlots, c.slots.free, len(owners), c.stats.Live())
+	for _, m := range c.line {
+		if owners[m]++; owners[m] > 1 {
+			t.Fatalf("%s waits for a slot and has one", m.job.ID)
+		}
+	}
+	if usedSlots != c.slots.used || c.stats.Live() != len(owners) || c.stats.Live() > min(len(slots), c.budget) {
+		t.Fatalf("%d slots used, counted %d; %d games have a turn, %d live", usedSlots, c.slots.used, len(owners), c.stats.Live())
+	}
+	auditCached(t, c)
+	auditIndex(t, c)
+}
+
+// auditCached checks the list of cached slots, from both ends.
+func auditCached(t testing.TB, c *Core) {
+	t.Helper()
+	end, n := len(c.slots.all)-1, 0
+	for i := c.slots.all[end].newer; i != end; i = c.slots.all[i].newer {
+		if s := &c.slots.all[i]; s.match != nil || c.slots.all[s.older].newer != i || c.slots.all[s.newer].older != i {
+			t.Fatalf("slot %d is listed as cached: %+v", i, s)
+		}
+		n++
+	}
+	if n+c.slots.used != c.slots.begun {
+		t.Fatalf("%d cached and %d used slots, %d begun", n, c.slots.used, c.slots.begun)
 	}
 }
 
@@ -88,24 +114,22 @@ func playSteps(t testing.TB, c *Core, e *fakeEngine, steps int) []Record {
 	t.Helper()
 	var records []Record
 	for range steps {
+		before := known(c)
 		b := c.Next()
 		if b == nil {
 			break
 		}
-		if c.cfg.usesModel() {
-			audit(t, c, e, b)
-			auditRows(t, c, b)
-		}
+		audit(t, c, e, b)
+		auditRows(t, c, b)
+		auditReuse(t, c, before, b)
 		if len(b.Rows) > 0 {
-			if err := e.Forward(b); err != nil {
+			if err := e.compute(b); err != nil {
 				t.Fatal(err)
 			}
 		}
 		b.At++
 		records = append(records, c.Done(b)...)
-		if c.cfg.usesModel() {
-			audit(t, c, e, nil)
-		}
+		audit(t, c, e, nil)
 	}
 	if err := c.Err(); err != nil {
 		t.Fatal(err)

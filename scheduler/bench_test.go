@@ -59,13 +59,13 @@ func BenchmarkStep(b *testing.B) {
 			defer c.Close()
 			step := func() int {
 				batch := c.Next()
-				if err := e.Forward(batch); err != nil {
+				if err := e.compute(batch); err != nil {
 					b.Fatal(err)
 				}
 				c.Done(batch)
 				return len(batch.Rows)
 			}
-			for c.slots.free > 0 {
+			for c.stats.Live() < slots {
 				step()
 			}
 			b.ReportAllocs()
@@ -89,9 +89,9 @@ func TestStepAllocatesNothing(t *testing.T) {
 	}
 	defer c.Close()
 	e := newFakeEngine(cfg.Limits, func([]int32, uint64, float64) int32 { return 'x' })
-	for c.slots.free > 0 { // admit all
+	for c.stats.Live() < 20 || len(c.line) > 0 || c.half >= 0 { // admit all
 		b := c.Next()
-		e.Forward(b)
+		e.compute(b)
 		c.Done(b)
 	}
 	n := testing.AllocsPerRun(1000, func() {

@@ -32,7 +32,7 @@ type Config struct {
 	Codec  Codec
 	// Chunk, if above 0 and below Limits.Tokens, is the most tokens of one step.
 	Chunk int
-	// NoReuse computes every prompt from its first token, even where the slot
+	// NoReuse computes every prompt from its first token, even where a slot
 	// already holds the beginning of it. It changes the work, never the games.
 	NoReuse bool
 }

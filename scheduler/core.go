@@ -3,6 +3,7 @@ package scheduler
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"selfplay/games"
@@ -19,7 +20,7 @@ const endsPerStep = 64
 // and is used by one goroutine at a time.
 //
 //	for b := core.Next(); b != nil; b = core.Next() {
-//		... engine.Forward(b) unless it has no rows, and set b.At
+//		... engine.Copy of b.Copies, engine.Forward(b) unless it has no rows, and set b.At
 //		records := core.Done(b)
 //	}
 //	err := core.Err()
@@ -29,11 +30,21 @@ type Core struct {
 	next   func() (Job, bool)
 	stop   func()
 
-	slots slots
-	// A slot in use is in one of these or, between Next and Done, in a row that
-	// samples.
-	prefill queue // turns with prompt tokens to compute, in the order they began
-	decode  []int // turns with one token to compute
+	slots      slots
+	held       index // slots by the cells they hold
+	coming     index // slots whose prompt has a row in this step, by what they will hold
+	modelSeats int   // seats of a game that the model plays
+	patience   int   // see there
+
+	// A live game's turn is in one of these or, between Next and Done, in a row
+	// that samples.
+	line   []*match // turns that have no slot yet, in the order they began
+	half   int      // slot whose prompt is computed in part; -1: none
+	decode []int    // slots with one token to compute
+
+	// In Next, the turns in line [0,back) are held back for this step, and the
+	// ones from tried on have not been asked.
+	back, tried int
 
 	batch inference.Batch // the step's work, reused
 	open  bool            // between Next and Done
@@ -49,12 +60,19 @@ func NewCore(cfg Config) (*Core, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	c := &Core{cfg: cfg}
-	if cfg.usesModel() {
+	c := &Core{cfg: cfg, half: -1, patience: patience}
+	for _, p := range cfg.Policies {
+		if p == nil {
+			c.modelSeats++
+		}
+	}
+	if c.modelSeats > 0 {
 		n := cfg.Limits.Slots
 		c.budget = cfg.budget()
 		c.slots = newSlots(n, cfg.Limits.Cells)
-		c.prefill, c.decode = newQueue(n), make([]int, 0, n)
+		c.held.key = func(i int) []int32 { s := &c.slots.all[i]; return s.tokens[:s.known] }
+		c.coming.key = func(i int) []int32 { s := &c.slots.all[i]; return s.tokens[:s.coming] }
+		c.decode = make([]int, 0, n)
 		c.batch.Rows = make([]inference.Row, 0, n)
 	}
 	c.next, c.stop = iter.Pull(cfg.Jobs)
@@ -69,14 +87,18 @@ func (c *Core) Next() *inference.Batch {
 	if c.open {
 		panic("scheduler: Next before Done of the last batch")
 	}
-	c.batch.Rows = c.batch.Rows[:0]
+	c.batch.Rows, c.batch.Copies = c.batch.Rows[:0], c.batch.Copies[:0]
+	c.coming.order = c.coming.order[:0]
 	left := c.addDecodes(c.budget)
-	left = c.addPrefills(left)
+	left = c.addHalf(left)
+	left = c.addPrompts(left)
 	for c.room(left) && c.admit() {
-		left = c.addPrefills(left)
+		left = c.addPrompts(left)
 	}
+	c.line = slices.Delete(c.line, c.back, c.tried)
+	c.back, c.tried = 0, 0
 	if c.err != nil {
-		c.batch.Rows = c.batch.Rows[:0]
+		c.batch.Rows, c.batch.Copies = c.batch.Rows[:0], c.batch.Copies[:0]
 	}
 	if len(c.batch.Rows) == 0 && len(c.ended) == 0 {
 		return nil
@@ -110,8 +132,7 @@ func (c *Core) Err() error { return c.err }
 func (c *Core) Close() { c.stop() }
 
 // addDecodes gives every turn that is decoding its one token. There is one for
-// each: a game is only admitted to a step with tokens to spare, so there are
-// never more live games than tokens in a step.
+// each, since there are never more live games than tokens in a step.
 func (c *Core) addDecodes(left int) int {
 	for _, i := range c.decode {
 		c.addRow(i, 1)
@@ -121,20 +142,43 @@ func (c *Core) addDecodes(left int) int {
 	return left
 }
 
-// addPrefills spends what is left of the budget on prompts, the longest waiting
-// first. Only the last one can stay incomplete; it keeps its place.
-func (c *Core) addPrefills(left int) int {
-	for left > 0 && c.prefill.n > 0 {
-		i := c.prefill.first()
-		s := &c.slots.all[i]
-		n := min(left, len(s.tokens)-s.held)
-		if s.held+n == len(s.tokens) {
-			c.prefill.pop()
-		}
-		c.addRow(i, n)
-		left -= n
+// addHalf goes on with the prompt that the last step left incomplete.
+func (c *Core) addHalf(left int) int {
+	if i := c.half; i >= 0 && left > 0 {
+		c.half = -1
+		return c.addPrompt(i, left)
 	}
 	return left
+}
+
+// addPrompts spends what is left of the budget on the turns in line, the longest
+// waiting first, but for those held back. Only the last one can stay incomplete.
+func (c *Core) addPrompts(left int) int {
+	for ; left > 0 && c.tried < len(c.line); c.tried++ {
+		m := c.line[c.tried]
+		from := c.source(m.prompt)
+		if c.holdBack(m, from) {
+			c.line[c.back] = m
+			c.back++
+			continue
+		}
+		left = c.addPrompt(c.place(m, from), left)
+	}
+	return left
+}
+
+// addPrompt has as much as possible of the prompt in slot i computed.
+func (c *Core) addPrompt(i, left int) int {
+	s := &c.slots.all[i]
+	n := min(left, len(s.tokens)-s.held)
+	c.addRow(i, n)
+	if s.coming = s.held + n; s.coming < len(s.tokens) {
+		c.half = i
+	}
+	if !c.cfg.NoReuse {
+		c.coming.add(i)
+	}
+	return left - n
 }
 
 // addRow has the next n tokens of slot i computed. After the last one that
@@ -154,13 +198,13 @@ func (c *Core) addRow(i, n int) {
 	c.batch.Rows = append(c.batch.Rows, row)
 }
 
-// room says whether one more game fits into this step: a free slot, and tokens
-// to begin its prompt with.
+// room says whether one more game fits into this step: a slot for each turn, a
+// token in every step, and one to begin its prompt with in this one.
 func (c *Core) room(left int) bool {
 	if c.dry || c.err != nil || len(c.ended) >= endsPerStep {
 		return false
 	}
-	return !c.cfg.usesModel() || left > 0 && c.slots.free > 0
+	return c.modelSeats == 0 || left > 0 && c.stats.Live() < min(c.cfg.Limits.Slots, c.budget)
 }
 
 // admit begins the next waiting game; false if none is left.
@@ -179,9 +223,6 @@ func (c *Core) admit() bool {
 		s.Judge() // what each move loses goes into the records
 	}
 	m := &match{job: job, game: game, key: newKey(c.cfg.Seed, job.ID)}
-	if c.cfg.usesModel() {
-		m.slot = c.slots.take(m)
-	}
 	c.stats.Started++
 	c.advance(m)
 	return true

@@ -21,7 +21,11 @@ func randomConfig(r *rand.Rand) Config {
 	if r.IntN(2) == 0 {
 		limits.Tokens = 1 + r.IntN(1000)
 	}
-	cfg := fakeConfig(limits, makeJobs(r.IntN(40)))
+	jobs := makeJobs
+	if r.IntN(2) == 0 {
+		jobs = sharedJobs
+	}
+	cfg := fakeConfig(limits, jobs(r.IntN(40)))
 	cfg.Seed = r.Int64()
 	cfg.Chunk = r.IntN(3) * r.IntN(30)
 	cfg.MaxTokens = r.IntN(3) * r.IntN(12)
@@ -57,7 +61,7 @@ func checkStats(t *testing.T, c *Core, records []Record) {
 	t.Helper()
 	got := c.Stats()
 	want := Stats{Started: len(records), Ended: len(records), Total: c.cfg.Total}
-	want.Steps, want.DecodeRows = got.Steps, got.DecodeRows
+	want.Steps, want.DecodeRows, want.HeldBack = got.Steps, got.DecodeRows, got.HeldBack
 	decodes := 0
 	for _, r := range records {
 		for i := range r.Turns {
@@ -65,12 +69,18 @@ func checkStats(t *testing.T, c *Core, records []Record) {
 			want.count(turn)
 			want.PromptTokens += turn.PromptTokens
 			want.PrefillTokens += turn.Prefill
+			want.CopiedTokens += turn.Copied
+			want.KeptTokens += turn.Kept
 			want.CompletionTokens += turn.CompletionTokens
 			decodes += max(0, turn.CompletionTokens-1) // the first one is drawn from the prompt
 			computed := turn.Finish != FinishPolicy && turn.PromptTokens < c.cfg.Limits.Cells
 			if computed != (turn.Prefill > 0) || turn.Prefill > turn.PromptTokens || turn.Start > turn.End {
 				t.Fatalf("%s turn %d: %d of %d prompt tokens computed, from %d to %d",
 					r.Job.ID, i, turn.Prefill, turn.PromptTokens, turn.Start, turn.End)
+			}
+			if sum := turn.Prefill + turn.Copied + turn.Kept; computed && sum != turn.PromptTokens || !computed && sum > 0 {
+				t.Fatalf("%s turn %d: %d computed, %d copied and %d kept of %d prompt tokens",
+					r.Job.ID, i, turn.Prefill, turn.Copied, turn.Kept, turn.PromptTokens)
 			}
 			if computed && c.cfg.NoReuse && turn.Prefill != turn.PromptTokens {
 				t.Fatalf("%s turn %d: reuse although off", r.Job.ID, i)
@@ -84,7 +94,7 @@ func checkStats(t *testing.T, c *Core, records []Record) {
 
 // Settings that only change the order of the work change no game.
 func TestOrderOfWorkChangesNothing(t *testing.T) {
-	jobs := makeJobs(60)
+	jobs := append(makeJobs(40), sharedJobs(60)[40:]...)
 	cfg := fakeConfig(inference.Limits{Slots: 1, Cells: 2000, Tokens: 1000}, jobs)
 	want := reference(t, cfg, byHash)
 	for _, slots := range []int{1, 2, 7, 60, 100} {
@@ -129,32 +139,6 @@ func TestStopAndResume(t *testing.T) {
 			c.Close()
 		}
 		sameRecords(t, records, want)
-	}
-}
-
-func TestLoad(t *testing.T) {
-	for _, test := range []struct {
-		name   string
-		tokens []int32
-		held   int
-		prompt []int32
-		reuse  bool
-		stay   int
-	}{
-		{"empty slot", nil, 0, []int32{1, 2}, true, 0},
-		{"longer prompt", []int32{1, 2, 3}, 3, []int32{1, 2, 3, 4, 5}, true, 3},
-		{"the token sampled last is not held", []int32{1, 2, 3}, 2, []int32{1, 2, 3, 4}, true, 2},
-		{"same prompt", []int32{1, 2, 3}, 3, []int32{1, 2, 3}, true, 2},
-		{"shorter prompt", []int32{1, 2, 3}, 3, []int32{1, 2}, true, 1},
-		{"one token", []int32{1}, 1, []int32{1}, true, 0},
-		{"other prompt", []int32{1, 2, 3}, 3, []int32{2, 2, 3}, true, 0},
-		{"reuse off", []int32{1, 2, 3}, 3, []int32{1, 2, 3}, false, 0},
-	} {
-		s := slot{tokens: test.tokens, held: test.held}
-		s.load(test.prompt, test.reuse)
-		if s.held != test.stay || !slices.Equal(s.tokens, test.prompt) || s.prompt != len(test.prompt) || s.decoding() {
-			t.Errorf("%s: %+v", test.name, s)
-		}
 	}
 }
 
@@ -282,11 +266,11 @@ func TestStarvation(t *testing.T) {
 			if len(c.decode) > 0 {
 				t.Fatalf("%d tokens: slots %v are left out", tokens, c.decode)
 			}
-			if left := tokens - b.Tokens(); c.prefill.n > 0 && left > 0 {
+			if left := tokens - b.Tokens(); left > 0 && (c.half >= 0 || slices.ContainsFunc(c.line, func(m *match) bool { return m.waited == 0 })) {
 				t.Fatalf("%d of %d tokens unused while a prompt waits", left, tokens)
 			}
 			most = max(most, c.stats.Live())
-			if err := e.Forward(b); err != nil {
+			if err := e.compute(b); err != nil {
 				t.Fatal(err)
 			}
 			records += len(c.Done(b))
@@ -300,7 +284,7 @@ func TestStarvation(t *testing.T) {
 
 // Prompts are computed in the order in which their turns began.
 func TestPrefillOrder(t *testing.T) {
-	cfg := fakeConfig(inference.Limits{Slots: 20, Cells: 400, Tokens: 21}, makeJobs(100))
+	cfg := fakeConfig(inference.Limits{Slots: 20, Cells: 800, Tokens: 50}, append(makeJobs(50), sharedJobs(100)[50:]...))
 	c, err := NewCore(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -308,7 +292,25 @@ func TestPrefillOrder(t *testing.T) {
 	defer c.Close()
 	e := newFakeEngine(cfg.Limits, byHash)
 	head := -1
-	for b := c.Next(); b != nil; b = c.Next() {
+	for {
+		before := slices.Clone(c.line)
+		b := c.Next()
+		if b == nil {
+			break
+		}
+		// What the step has no room for is what began last.
+		i := len(c.line)
+		for i > 0 && c.line[i-1].waited == 0 {
+			i--
+		}
+		if late := c.line[i:]; len(late) > len(before) || !slices.Equal(late, before[len(before)-len(late):]) {
+			t.Fatal("a turn was served before one that began earlier")
+		}
+		for _, m := range c.line[:i] {
+			if m.waited == 0 {
+				t.Fatal("a turn was left out, yet not held back")
+			}
+		}
 		for _, row := range b.Rows {
 			if s := &c.slots.all[row.Slot]; head >= 0 && !s.decoding() {
 				if row.Slot != head {
@@ -317,10 +319,8 @@ func TestPrefillOrder(t *testing.T) {
 				head = -1
 			}
 		}
-		if c.prefill.n > 0 {
-			head = c.prefill.first()
-		}
-		if err := e.Forward(b); err != nil {
+		head = c.half
+		if err := e.compute(b); err != nil {
 			t.Fatal(err)
 		}
 		c.Done(b)

@@ -41,7 +41,7 @@ func TestRunFails(t *testing.T) {
 					if c.Err() != nil {
 						t.Fatal("work for the engine after the run has failed")
 					}
-					if err := e.Forward(b); err != nil {
+					if err := e.compute(b); err != nil {
 						t.Fatal(err)
 					}
 				}

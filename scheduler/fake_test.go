@@ -86,6 +86,8 @@ type fakeEngine struct {
 	seen   []int      // by slot, the last step that named it
 	step   int
 	fail   error // returned by the next Forward
+
+	failCopy error // returned by the next Copy
 }
 
 func newFakeEngine(limits inference.Limits, sample sampler) *fakeEngine {
@@ -101,9 +103,28 @@ func (e *fakeEngine) Limits() inference.Limits { return e.limits }
 func (e *fakeEngine) Close() error             { return nil }
 
 func (e *fakeEngine) Copy(dst, src, n int) error {
+	if e.failCopy != nil {
+		return e.failCopy
+	}
+	switch slots := e.limits.Slots; {
+	case dst < 0 || src < 0 || dst >= slots || src >= slots || dst == src:
+		return fmt.Errorf("copy from slot %d to %d of %d", src, dst, slots)
+	case n < 1 || n > len(e.cells[src]):
+		return fmt.Errorf("copy of %d cells from slot %d, which holds %d", n, src, len(e.cells[src]))
+	}
 	e.cells[dst] = append(e.cells[dst][:0], e.cells[src][:n]...)
 	e.memory[dst] = append(e.memory[dst][:0], e.memory[src][:n]...)
 	return nil
+}
+
+// compute does a batch as Run does it.
+func (e *fakeEngine) compute(b *inference.Batch) error {
+	for _, c := range b.Copies {
+		if err := e.Copy(c.Dst, c.Src, c.Cells); err != nil {
+			return err
+		}
+	}
+	return e.Forward(b)
 }
 
 func (e *fakeEngine) Forward(b *inference.Batch) error {
@@ -176,6 +197,11 @@ func newFakeGame(job Job) (games.Game, error) {
 	g := &fakeGame{job: job, length: 1 + int(job.Seed%5)}
 	for i := range g.log {
 		g.log[i] = fmt.Sprintf("<%s> rules in %s.", job.ID, job.Langs[i])
+	}
+	if job.Game == "shared" {
+		for i := range g.log {
+			g.log[i] = fmt.Sprintf("%s of seat %d. <%s>", strings.Repeat("Rules in "+job.Langs[i]+". ", 10), i, job.ID)
+		}
 	}
 	if job.Game == "long" {
 		g.log[0] += strings.Repeat(" and so on", 200)

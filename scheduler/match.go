@@ -8,15 +8,17 @@ import (
 	"selfplay/prompts"
 )
 
-// A match is a live game. It keeps one slot from its first turn to its last.
+// A match is a live game. Each turn of the model has a slot of its own.
 type match struct {
-	job   Job
-	game  games.Game
-	key   key
-	slot  int
-	turns []Turn
-	turn  Turn // the one in progress
-	open  bool // its prompt opened a think block
+	job    Job
+	game   games.Game
+	key    key
+	slots  [2]int // where the last turn of each seat was, if slot.past says so
+	turns  []Turn
+	turn   Turn    // the one in progress
+	prompt []int32 // of that turn
+	open   bool    // its prompt opened a think block
+	waited int     // steps that the turn was held back
 }
 
 // advance plays m until the model has to speak or the game ends.
@@ -32,15 +34,15 @@ func (c *Core) advance(m *match) {
 			action := policy.Act(m.game, m.key.intn(seat, len(m.turns)))
 			m.turn.Completion = action
 			c.step(m, FinishPolicy, prompts.Answer{Action: action, Status: prompts.Raw})
-		} else if c.prompt(m) {
+		} else if c.ask(m) {
 			return
 		}
 	}
 }
 
-// prompt puts the turn's prompt into the slot and in line for prefill; false if
+// ask puts the turn in line for a slot and the prefill of its prompt; false if
 // there was nothing to compute and the turn is over.
-func (c *Core) prompt(m *match) bool {
+func (c *Core) ask(m *match) bool {
 	ids, open, err := c.cfg.Codec.Prompt(c.cfg.System, m.turn.Observation)
 	if err == nil && len(ids) == 0 {
 		err = errors.New("the prompt has no tokens")
@@ -56,10 +58,9 @@ func (c *Core) prompt(m *match) bool {
 		c.answer(m, FinishContext, nil)
 		return false
 	}
-	s := &c.slots.all[m.slot]
-	s.load(ids, !c.cfg.NoReuse)
-	m.turn.Prefill = s.prompt - s.held
-	c.prefill.push(m.slot)
+	m.prompt = append(m.prompt[:0], ids...)
+	m.waited = 0
+	c.line = append(c.line, m)
 	return true
 }
 
@@ -68,20 +69,24 @@ func (c *Core) prompt(m *match) bool {
 // is played, and what follows it begins.
 func (c *Core) computed(row *inference.Row) {
 	s := &c.slots.all[row.Slot]
+	s.held += len(row.Tokens)
 	if s.decoding() {
 		c.stats.DecodeRows++
 	} else {
 		c.stats.PrefillTokens += len(row.Tokens)
+		c.learn(row.Slot)
 	}
-	s.held += len(row.Tokens)
 	if !row.Sample {
 		return
 	}
 	s.tokens = append(s.tokens, row.Token)
 	c.stats.CompletionTokens++
 	if finish := c.finish(s); finish != "" {
-		c.answer(s.match, finish, s.sampled())
-		c.advance(s.match)
+		m := s.match
+		c.learn(row.Slot)
+		c.slots.release(row.Slot)
+		c.answer(m, finish, s.sampled())
+		c.advance(m)
 		return
 	}
 	c.decode = append(c.decode, row.Slot)
@@ -125,10 +130,10 @@ func (c *Core) step(m *match, finish Finish, answer prompts.Answer) {
 	c.stats.count(&m.turn)
 }
 
-// end files the record and frees the slot.
+// end files the record.
 func (c *Core) end(m *match, result games.Result) {
-	if c.cfg.usesModel() {
-		c.slots.release(m.slot)
+	if c.modelSeats > 0 {
+		c.slots.forget(m)
 	}
 	c.ended = append(c.ended, Record{Job: m.job, Turns: m.turns, Result: result})
 	c.stats.Ended++

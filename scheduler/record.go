@@ -1,6 +1,6 @@
 // Package scheduler turns games into batches for one engine: a pure core that
-// admits games, cuts prompts into chunks and hands slots on, and the few
-// goroutines that drive it.
+// admits games, cuts prompts into chunks, hands slots on and finds what they
+// hold already, and the few goroutines that drive it.
 package scheduler
 
 import (
@@ -40,10 +40,12 @@ type Turn struct {
 	Action           string         // extracted, before the game's own wrapper
 	Status           prompts.Status // how it was extracted
 	Finish           Finish
-	Event            games.Event // what the rules made of it
-	PromptTokens     int
+	Event            games.Event   // what the rules made of it
+	PromptTokens     int           // computed, copied and kept; none of these if the prompt did not fit
 	CompletionTokens int           // sampled, the end token included: it was computed like any other
-	Prefill          int           // prompt tokens really computed; the slot held the others
+	Prefill          int           // prompt tokens really computed
+	Copied           int           // prompt tokens whose cells were copied from another slot
+	Kept             int           // prompt tokens whose cells the slot held already
 	Start, End       time.Duration // since the start of the run, waiting for its prefill included; see inference.Batch.At
 }
 

@@ -13,7 +13,7 @@ import (
 // Progress is how far a run is.
 type Progress struct {
 	Stats
-	Engine  time.Duration // spent in Engine.Forward
+	Engine  time.Duration // spent in Engine.Copy and Engine.Forward
 	Elapsed time.Duration // since the start of the run
 }
 
@@ -92,6 +92,11 @@ func (d *driver) drive(ctx context.Context) error {
 func (d *driver) compute(b *inference.Batch) error {
 	if len(b.Rows) > 0 {
 		begin := time.Now()
+		for _, c := range b.Copies {
+			if err := d.engine.Copy(c.Dst, c.Src, c.Cells); err != nil {
+				return fmt.Errorf("engine, copy of %d cells: %w", c.Cells, err)
+			}
+		}
 		if err := d.engine.Forward(b); err != nil {
 			return fmt.Errorf("engine, %d rows of %d tokens: %w", len(b.Rows), b.Tokens(), err)
 		}

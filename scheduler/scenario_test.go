@@ -81,16 +81,21 @@ func trace(t *testing.T, script string) string {
 	var out bytes.Buffer
 	e := newFakeEngine(cfg.Limits, sayScript)
 	for step := 1; ; step++ {
+		before := known(c)
 		b := c.Next()
 		if b == nil {
 			break
 		}
 		audit(t, c, e, b)
+		auditReuse(t, c, before, b)
 		fmt.Fprintf(&out, "step %d: %d tokens\n", step, b.Tokens())
 		if len(b.Rows) > 0 {
-			if err := e.Forward(b); err != nil {
+			if err := e.compute(b); err != nil {
 				t.Fatal(err)
 			}
+		}
+		for _, op := range b.Copies {
+			fmt.Fprintf(&out, "  copy %d cells of slot %d to %d\n", op.Cells, op.Src, op.Dst)
 		}
 		for _, row := range b.Rows {
 			s := &c.slots.all[row.Slot]
@@ -102,6 +107,9 @@ func trace(t *testing.T, script string) string {
 				what += " -> " + tokenName(row.Token)
 			}
 			fmt.Fprintf(&out, "  slot %d: %s.%d %s\n", row.Slot, s.match.job.ID, len(s.match.turns), what)
+		}
+		for _, m := range c.line {
+			fmt.Fprintf(&out, "  %s.%d waits\n", m.job.ID, len(m.turns))
 		}
 		for _, r := range c.Done(b) {
 			fmt.Fprintf(&out, "  end %s:%s\n", r.Job.ID, turnNames(r.Turns))

@@ -5,23 +5,31 @@ package scheduler
 // Its tokens are the turn's prompt followed by what was sampled so far, and the
 // first held of them are computed: they are the cells [0,held). What is left to
 // do for the turn is therefore always tokens[held:], a piece of the prompt or
-// the one token sampled last.
+// the one token sampled last. Computed cells never change until the next prompt
+// is loaded, so that others may copy them meanwhile.
+//
+// A slot is free until its first turn, used during a turn, and cached between
+// two turns: then its cells wait for a prompt that begins like them.
 type slot struct {
-	match  *match // the game that owns the slot; nil: free
+	match  *match // whose turn it is; nil: free or cached
 	tokens []int32
 	prompt int // how many of tokens are the prompt
 	held   int // how many of tokens are computed
+	known  int // how many of those the index of held cells has as the slot's key
+	coming int // how many will be held after the step at hand, if it has a row of the prompt
+
+	// Cached: whose last turn it was, if that game goes on.
+	past *match
+	seat int
+
+	older, newer int // neighbours in the list of cached slots
 }
 
-// load puts the prompt of a new turn into the slot. Cells that already hold its
-// beginning stay, whoever had them computed: a cell depends on the tokens up to
-// its own and on nothing else. The last token is always computed anew, since
-// its output is what the first token is drawn from.
-func (s *slot) load(prompt []int32, reuse bool) {
-	n := 0
-	if reuse {
-		n = commonPrefix(s.tokens[:s.held], prompt[:len(prompt)-1])
-	}
+// load puts the prompt of a new turn into the slot, of which the first n tokens
+// are computed: a cell depends on the tokens up to its own and on nothing else.
+// That is never all of them, since the first token is drawn from the last one's
+// output.
+func (s *slot) load(prompt []int32, n int) {
 	s.tokens = append(s.tokens[:0], prompt...)
 	s.prompt, s.held = len(prompt), n
 }
@@ -32,72 +40,74 @@ func (s *slot) sampled() []int32 { return s.tokens[s.prompt:] }
 // decoding: the prompt is computed and the turn goes on token by token.
 func (s *slot) decoding() bool { return len(s.tokens) > s.prompt }
 
-func commonPrefix(a, b []int32) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
-}
-
-// slots are all slots of the engine. Free ones are taken lowest first, which
-// keeps those in use close together in the KV tensors.
+// slots are all slots of the engine. The cached ones form a list from the least
+// to the most recently used; all[len(all)-1] is none but its two ends.
 type slots struct {
-	all    []slot
-	free   int
-	lowest int // no slot below is free
+	all   []slot
+	begun int // slots from here on are free: they have never had a turn
+	used  int // slots with a turn
 }
 
 // newSlots makes n free slots. Each has room for its cells and for the token
 // sampled last, so that nothing is allocated while it decodes.
 func newSlots(n, cells int) slots {
-	s := slots{all: make([]slot, n), free: n}
+	s := slots{all: make([]slot, n+1)}
 	size := cells + 1
 	tokens := make([]int32, n*size)
-	for i := range s.all {
+	for i := range n {
 		s.all[i].tokens = tokens[i*size : i*size : (i+1)*size]
 	}
+	s.all[n].older, s.all[n].newer = n, n
 	return s
 }
 
-// take gives the lowest free slot to m. There must be one.
-func (s *slots) take(m *match) int {
-	for s.all[s.lowest].match != nil {
-		s.lowest++
+// take gives a slot to a turn of m: the one that its seat had last, else a free
+// one as long as fewer than most were begun, else the cached one that was used
+// least recently. The lowest are begun first, and no more than most, because the
+// engine attends over all slots between those that have rows. There is always
+// one, since no more games are live than slots.
+func (s *slots) take(m *match, most int) int {
+	end := len(s.all) - 1
+	oldest := s.all[end].newer
+	i := m.slots[m.turn.Seat]
+	if own := &s.all[i]; own.match == nil && own.past == m && own.seat == m.turn.Seat {
+		s.unlink(i)
+	} else if oldest == end || s.begun < min(most, end) {
+		i = s.begun
+		s.begun++
+	} else {
+		i = oldest
+		s.unlink(i)
 	}
-	s.all[s.lowest].match = m
-	s.free--
-	return s.lowest
+	s.use(i, m)
+	return i
 }
 
-// release frees slot i. Its cells stay as they are, for load to find.
+func (s *slots) use(i int, m *match) {
+	s.all[i].match, s.all[i].past, s.all[i].seat = m, nil, m.turn.Seat
+	m.slots[m.turn.Seat] = i
+	s.used++
+}
+
+// release makes slot i cached, and the most recently used.
 func (s *slots) release(i int) {
-	s.all[i].match = nil
-	s.free++
-	s.lowest = min(s.lowest, i)
+	r, end := &s.all[i], len(s.all)-1
+	r.past, r.match = r.match, nil
+	s.used--
+	r.older, r.newer = s.all[end].older, end
+	s.all[r.older].newer, s.all[end].older = i, i
 }
 
-// A queue holds slot numbers, first in first out. Each is in it at most once, so
-// a ring as long as there are slots is always enough.
-type queue struct {
-	ring    []int
-	head, n int
+func (s *slots) unlink(i int) {
+	older, newer := s.all[i].older, s.all[i].newer
+	s.all[older].newer, s.all[newer].older = newer, older
 }
 
-func newQueue(slots int) queue { return queue{ring: make([]int, slots)} }
-
-func (q *queue) push(slot int) {
-	q.ring[(q.head+q.n)%len(q.ring)] = slot
-	q.n++
-}
-
-func (q *queue) first() int { return q.ring[q.head] }
-
-func (q *queue) pop() int {
-	slot := q.ring[q.head]
-	q.head = (q.head + 1) % len(q.ring)
-	q.n--
-	return slot
+// forget unties m, which ended, from the slots of its last turns.
+func (s *slots) forget(m *match) {
+	for _, i := range m.slots {
+		if s.all[i].past == m {
+			s.all[i].past = nil
+		}
+	}
 }

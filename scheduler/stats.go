@@ -12,9 +12,12 @@ type Stats struct {
 	PrefillTokens int // prompt tokens computed
 
 	Turns            int // ended
-	PromptTokens     int // of all turns begun, computed or found in the slot
+	PromptTokens     int // of all turns begun, computed or not
+	CopiedTokens     int // prompt tokens whose cells were copied from another slot
+	KeptTokens       int // prompt tokens whose cells the turn's slot held already
 	CompletionTokens int // sampled, end tokens included
 
+	HeldBack  int // times that a turn waited a step for what another one computed
 	Truncated int // turns that ended while thinking
 	Length    int // turns stopped at Config.MaxTokens
 	Context   int // turns whose slot was full or too small for the prompt

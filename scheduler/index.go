@@ -1,0 +1,92 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+)
+
+// An index finds the longest beginning that a prompt has in common with any of
+// its slots. It keeps them in the order of their tokens, like a dictionary: then
+// no slot shares more with a prompt than one of the two it would stand between.
+//
+// A slot's key must not change while it is in the index.
+type index struct {
+	key   func(slot int) []int32
+	order []int32 // slots; those with equal keys by number
+}
+
+// longest is a slot with the longest common prefix with tokens, and its length;
+// 0 if no slot begins like tokens.
+func (x *index) longest(tokens []int32) (slot, n int) {
+	at, before, after := x.search(tokens, 0)
+	switch {
+	case before == 0 && after == 0:
+		return 0, 0
+	case before > after:
+		return int(x.order[at-1]), before
+	}
+	return int(x.order[at]), after
+}
+
+// add puts a slot into the order, unless it has no tokens.
+func (x *index) add(slot int) {
+	if key := x.key(slot); len(key) > 0 {
+		at, _, _ := x.search(key, slot)
+		x.order = slices.Insert(x.order, at, int32(slot))
+	}
+}
+
+// remove takes out a slot that was added.
+func (x *index) remove(slot int) {
+	key := x.key(slot)
+	if len(key) == 0 {
+		return
+	}
+	at, _, _ := x.search(key, slot)
+	if at == len(x.order) || x.order[at] != int32(slot) {
+		panic(fmt.Sprintf("scheduler: slot %d is not in the index", slot))
+	}
+	x.order = slices.Delete(x.order, at, at+1)
+}
+
+// search is the place of slot with these tokens, and how many of them the slots
+// just before and at that place have in common with it.
+//
+// All slots between two share what both of them share with tokens, so that a
+// comparison only begins there: most keys have the rules of a game in common.
+func (x *index) search(tokens []int32, slot int) (at, before, after int) {
+	lo, hi := 0, len(x.order)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		key := x.key(int(x.order[mid]))
+		n := min(before, after)
+		n += commonPrefix(key[n:], tokens[n:])
+		if less(key[n:], tokens[n:], int(x.order[mid]) < slot) {
+			lo, before = mid+1, n
+		} else {
+			hi, after = mid, n
+		}
+	}
+	return lo, before, after
+}
+
+// less compares what follows a common prefix of two keys.
+func less(a, b []int32, equal bool) bool {
+	switch {
+	case len(a) == 0 && len(b) == 0:
+		return equal
+	case len(a) == 0 || len(b) == 0:
+		return len(a) == 0
+	}
+	return a[0] < b[0]
+}
+
+func commonPrefix(a, b []int32) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}

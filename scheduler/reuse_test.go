@@ -1,0 +1,311 @@
+package scheduler
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"selfplay/inference"
+)
+
+// auditIndex checks that the index is in order and has every slot with all that
+// it should know: everything but what a turn in progress has sampled.
+func auditIndex(t testing.TB, c *Core) {
+	t.Helper()
+	if c.cfg.NoReuse {
+		if len(c.held.order)+len(c.coming.order) > 0 {
+			t.Fatal("an index although reuse is off")
+		}
+		return
+	}
+	indexed := 0
+	for i := range c.slots.all {
+		s := &c.slots.all[i]
+		want := s.held
+		if s.match != nil {
+			want = min(s.held, s.prompt)
+		}
+		if s.known != want {
+			t.Fatalf("slot %d: %d of %d held cells are known", i, s.known, s.held)
+		}
+		if s.known > 0 {
+			indexed++
+		}
+	}
+	if len(c.held.order) != indexed {
+		t.Fatalf("%d slots in the index, want %d", len(c.held.order), indexed)
+	}
+	for k := 1; k < indexed; k++ {
+		a, b := c.held.order[k-1], c.held.order[k]
+		if order := slices.Compare(c.held.key(int(a)), c.held.key(int(b))); order > 0 || order == 0 && a >= b {
+			t.Fatalf("slots %d and %d are out of order", a, b)
+		}
+	}
+}
+
+// auditReuse checks, by looking at every slot, that a turn placed in the step b
+// has the longest beginning of its prompt that was known, and that a turn left
+// in line waits for something. before are the cells known before the step.
+func auditReuse(t testing.TB, c *Core, before [][]int32, b *inference.Batch) {
+	t.Helper()
+	if c.cfg.NoReuse {
+		if len(b.Copies) > 0 {
+			t.Fatal("a copy although reuse is off")
+		}
+		return
+	}
+	longest := func(prompt []int32) int {
+		n := 0
+		for _, held := range before {
+			n = max(n, commonPrefix(held, prompt[:len(prompt)-1]))
+		}
+		return n
+	}
+	copied := map[int]inference.Copy{}
+	for _, op := range b.Copies {
+		if op.Dst == op.Src || op.Cells < 1 || copied[op.Dst].Cells > 0 {
+			t.Fatalf("copies %+v", b.Copies)
+		}
+		copied[op.Dst] = op
+	}
+	placed := map[int]bool{}
+	for _, row := range b.Rows {
+		s := &c.slots.all[row.Slot]
+		if s.decoding() || row.Pos != s.match.turn.Copied+s.match.turn.Kept {
+			continue // it was placed in an earlier step
+		}
+		placed[row.Slot] = true
+		if copied[row.Slot].Cells != s.match.turn.Copied {
+			t.Fatalf("slot %d: copies %+v, counted %d", row.Slot, b.Copies, s.match.turn.Copied)
+		}
+		// What was taken from others before it in this step is gone.
+		if want := longest(s.tokens[:s.prompt]); row.Pos > want || row.Pos < want && len(placed) == 1 {
+			t.Fatalf("slot %d: the first %d tokens were known, %d are reused", row.Slot, want, row.Pos)
+		}
+		delete(copied, row.Slot)
+	}
+	if len(copied) > 0 {
+		t.Fatalf("copies without a row: %v", copied)
+	}
+	if b.Tokens() == c.budget {
+		return
+	}
+	for _, m := range c.line {
+		coming := 0
+		for _, row := range b.Rows {
+			if s := &c.slots.all[row.Slot]; !s.decoding() {
+				coming = max(coming, commonPrefix(s.tokens[:s.held+len(row.Tokens)], m.prompt[:len(m.prompt)-1]))
+			}
+		}
+		if m.waited < 1 || m.waited > c.patience || coming < worthWaiting {
+			t.Fatalf("%s waits the %d. time for %d tokens while a step has room", m.job.ID, m.waited, coming)
+		}
+	}
+}
+
+// known are the cells of all slots that the index should know.
+func known(c *Core) [][]int32 {
+	var all [][]int32
+	for i := range c.slots.all {
+		s := &c.slots.all[i]
+		all = append(all, slices.Clone(s.tokens[:s.known]))
+	}
+	return all
+}
+
+// The index against a look at every slot, with few words so that keys are often
+// equal or begin another.
+func TestIndex(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	word := func() []int32 {
+		w := make([]int32, r.IntN(9))
+		for i := range w {
+			w[i] = int32(r.IntN(2))
+		}
+		return w
+	}
+	keys := make([][]int32, 40)
+	x := index{key: func(slot int) []int32 { return keys[slot] }}
+	for range 20_000 {
+		i := r.IntN(len(keys))
+		x.remove(i)
+		keys[i] = word()
+		x.add(i)
+		prompt, want := word(), 0
+		for _, k := range keys {
+			want = max(want, commonPrefix(k, prompt))
+		}
+		if slot, n := x.longest(prompt); n != want || commonPrefix(keys[slot], prompt) != n {
+			t.Fatalf("%v: %d tokens of slot %d %v, want %d", prompt, n, slot, keys[slot], want)
+		}
+	}
+	for i := range keys {
+		x.remove(i)
+	}
+	if len(x.order) > 0 {
+		t.Errorf("left: %v", x.order)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a slot was removed that is not there")
+		}
+	}()
+	keys[3] = []int32{1}
+	x.remove(3)
+}
+
+// sharedJobs are n games in two languages that begin with the same long rules.
+func sharedJobs(n int) []Job {
+	jobs := makeJobs(n)
+	for i := range jobs {
+		jobs[i].Game = "shared"
+		jobs[i].Langs = [2]string{[]string{"en", "de"}[i%2], []string{"en", "de"}[i/2%2]}
+	}
+	return jobs
+}
+
+// Games that begin together compute each opening once, and lose no more than a
+// few steps by it.
+func TestOpeningsAreComputedOnce(t *testing.T) {
+	cfg := fakeConfig(inference.Limits{Slots: 200, Cells: 1000, Tokens: 10_000}, sharedJobs(200))
+	run := func(patience int) Stats {
+		c, err := NewCore(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		c.patience = patience
+		sameRecords(t, playSteps(t, c, newFakeEngine(cfg.Limits, byHash), 1_000_000), reference(t, cfg, byHash))
+		return c.Stats()
+	}
+	eager, patient := run(0), run(patience)
+	t.Logf("%d prompt tokens; eager: %d computed in %d steps; patient: %d in %d, held back %d times", patient.PromptTokens,
+		eager.PrefillTokens, eager.Steps, patient.PrefillTokens, patient.Steps, patient.HeldBack)
+	if patient.PrefillTokens > eager.PrefillTokens*2/3 || patient.Steps > eager.Steps+2*patience || eager.HeldBack > 0 {
+		t.Errorf("eager %+v\npatient %+v", eager, patient)
+	}
+}
+
+// While there are slots for each seat of each game, a seat computes nothing of
+// its prompt twice.
+func TestHistoriesStay(t *testing.T) {
+	cfg := fakeConfig(inference.Limits{Slots: 40, Cells: 1000, Tokens: 300}, sharedJobs(20))
+	records, c := play(t, cfg, byHash)
+	checkStats(t, c, records)
+	later := 0
+	for _, r := range records {
+		var last [2]*Turn
+		for i := range r.Turns {
+			turn := &r.Turns[i]
+			if before := last[turn.Seat]; before != nil {
+				// All but the token that opens the answer.
+				if later++; turn.Kept < before.PromptTokens-1 {
+					t.Errorf("%s turn %d: %d kept of the %d tokens before", r.Job.ID, i, turn.Kept, before.PromptTokens)
+				}
+			}
+			last[turn.Seat] = turn
+		}
+	}
+	if later == 0 {
+		t.Error("no seat had a second turn")
+	}
+}
+
+// A hundred thousand games, stopped and resumed at random: each ends once and as
+// it should.
+func TestSoak(t *testing.T) {
+	n := 100_000
+	if testing.Short() {
+		n = 5_000
+	}
+	jobs := makeJobs(n)
+	for i, j := range sharedJobs(n) {
+		if i%3 > 0 {
+			jobs[i] = j
+		}
+	}
+	r := rand.New(rand.NewPCG(7, 7))
+	ended := make(map[string]bool, n)
+	var sample []Record
+	cfg := fakeConfig(inference.Limits{}, jobs)
+	for try := 0; len(ended) < n; try++ {
+		cfg.Limits = inference.Limits{Slots: 1 + r.IntN(300), Cells: 800, Tokens: 64 + r.IntN(2000)}
+		jobs = slices.DeleteFunc(jobs, func(j Job) bool { return ended[j.ID] })
+		cfg.Jobs = slices.Values(jobs)
+		c, err := NewCore(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := newFakeEngine(cfg.Limits, byHash)
+		for steps := r.IntN(1 + n/40); steps > 0 && !(c.dry && c.stats.Live() == 0); steps-- {
+			for _, r := range soakStep(t, c, e, steps%500 == 0) {
+				if ended[r.Job.ID] {
+					t.Fatalf("%s ended twice", r.Job.ID)
+				}
+				ended[r.Job.ID] = true
+				if r.Job.Index%50 == 0 {
+					sample = append(sample, r)
+				}
+			}
+		}
+		c.Close()
+	}
+	var sampled []Job
+	for _, r := range sample {
+		sampled = append(sampled, r.Job)
+	}
+	cfg.Limits.Cells, cfg.Jobs = 800, slices.Values(sampled)
+	sameRecords(t, sample, reference(t, cfg, byHash))
+}
+
+// soakStep is a step, audited or fast.
+func soakStep(t *testing.T, c *Core, e *fakeEngine, audited bool) []Record {
+	if audited {
+		return playSteps(t, c, e, 1)
+	}
+	b := c.Next()
+	if b == nil {
+		return nil
+	}
+	if err := e.compute(b); err != nil {
+		t.Fatal(err)
+	}
+	return c.Done(b)
+}
+
+// A turn takes its seat's own slot, a free one while few are begun, or else the
+// one used least recently, and never one in use.
+func TestTake(t *testing.T) {
+	s := newSlots(4, 10)
+	a, b := &match{}, &match{}
+	take := func(m *match, seat, most, want int) {
+		t.Helper()
+		m.turn.Seat = seat
+		if i := s.take(m, most); i != want || s.all[i].match != m {
+			t.Fatalf("slot %d, want %d", i, want)
+		}
+	}
+	take(a, 0, 3, 0)
+	take(b, 0, 3, 1)
+	s.release(1)
+	s.release(0)
+	take(a, 1, 3, 2) // free
+	take(a, 0, 3, 0) // its own
+	s.release(0)
+	s.release(2)
+	take(b, 1, 3, 1) // the one cached first, since three are begun
+	take(b, 0, 3, 0) // not 1, which its seat had last, but which is in use
+	s.forget(a)
+	take(a, 1, 3, 2) // the last cached one, though no longer tied to a
+	take(a, 0, 0, 3) // none is cached
+}
+
+func TestRunCopyFails(t *testing.T) {
+	c, e := newRun(t, sharedJobs(50))
+	e.failCopy = fmt.Errorf("no memory")
+	err := Run(t.Context(), c, e, func(Record) error { return nil }, nil)
+	if err == nil || c.Stats().CopiedTokens == 0 {
+		t.Errorf("%v after %d tokens copied", err, c.Stats().CopiedTokens)
+	}
+}
