@@ -33,6 +33,7 @@ type architecture interface {
 // architectures by their name in a file's metadata.
 var architectures = map[string]func(h *header, vocab int) (architecture, error){
 	"llama": newLlama,
+	"qwen3": newQwen3,
 }
 
 // A Model is an Engine on the ggml runtime, with the model's own codec.

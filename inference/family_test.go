@@ -1,0 +1,161 @@
+package inference
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	fsggml "github.com/ollama/ollama/fs/ggml"
+)
+
+// newFamily makes a tiny model of an architecture with random weights: three
+// layers, heads whose size is not hidden/heads, tied embeddings. The vocabulary is that of newTiny.
+func newFamily(arch string) *tinyModel {
+	const layers, hidden, mlp, heads, kvHeads, headDim = 3, 64, 96, 4, 2, 32
+	m := &tinyModel{kv: fsggml.KV{
+		"general.architecture":                     arch,
+		arch + ".block_count":                      uint32(layers),
+		arch + ".context_length":                   uint32(512),
+		arch + ".embedding_length":                 uint32(hidden),
+		arch + ".feed_forward_length":              uint32(mlp),
+		arch + ".attention.head_count":             uint32(heads),
+		arch + ".attention.head_count_kv":          uint32(kvHeads),
+		arch + ".attention.key_length":             uint32(headDim),
+		arch + ".attention.value_length":           uint32(headDim),
+		arch + ".attention.layer_norm_rms_epsilon": float32(1e-6),
+		arch + ".rope.freq_base":                   float32(10000),
+	}}
+	for key, value := range newTiny(fsggml.TensorTypeF32).kv {
+		if strings.HasPrefix(key, "tokenizer.") {
+			m.kv[key] = value
+		}
+	}
+	vocab := uint64(len(m.kv["tokenizer.ggml.tokens"].([]string)))
+	rng := rand.New(rand.NewPCG(7, 8))
+	// A lone row of Q4_1 takes the same kernel as one among others, and so our
+	// engine computes it alone, as ollama does.
+	add := func(name string, shape ...uint64) {
+		kind := fsggml.TensorTypeQ4_1
+		if len(shape) == 1 {
+			kind = fsggml.TensorTypeF32
+		}
+		m.add(rng, kind, name+".weight", shape...)
+	}
+	add("token_embd", hidden, vocab)
+	add("output_norm", hidden)
+	for i := range layers {
+		p := "blk." + strconv.Itoa(i) + "."
+		add(p+"attn_norm", hidden)
+		add(p+"attn_q", hidden, heads*headDim)
+		add(p+"attn_k", hidden, kvHeads*headDim)
+		add(p+"attn_v", hidden, kvHeads*headDim)
+		add(p+"attn_output", heads*headDim, hidden)
+		add(p+"ffn_norm", hidden)
+		add(p+"ffn_gate", hidden, mlp)
+		add(p+"ffn_up", hidden, mlp)
+		add(p+"ffn_down", mlp, hidden)
+		if arch == "qwen3" {
+			add(p+"attn_q_norm", headDim)
+			add(p+"attn_k_norm", headDim)
+		}
+	}
+	if arch != "qwen3" {
+		m.kv[arch+".rope.dimension_count"] = uint32(headDim)
+	}
+	return m
+}
+
+// randomPrompts are four prompts of n tokens of the tiny models' vocabulary.
+func randomPrompts(n int) (p [4][]int32) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for i := range p {
+		for range n {
+			p[i] = append(p[i], int32(tinyControls+rng.IntN(256)))
+		}
+	}
+	return p
+}
+
+// TestFamilies computes each architecture's tiny model with ollama's own graph
+// of it.
+func TestFamilies(t *testing.T) {
+	for _, test := range []struct {
+		name, arch string
+		change     func(m *tinyModel, rng *rand.Rand)
+	}{
+		{"Qwen3 with tied embeddings", "qwen3", func(*tinyModel, *rand.Rand) {}},
+		{"Qwen3 with its own output", "qwen3", func(m *tinyModel, rng *rand.Rand) {
+			m.add(rng, fsggml.TensorTypeQ4_1, "output.weight", 64, 261)
+		}},
+		{"Llama", "llama", func(*tinyModel, *rand.Rand) {}},
+		{"Llama that turns half of each head", "llama", func(m *tinyModel, _ *rand.Rand) {
+			m.kv["llama.rope.dimension_count"] = uint32(16)
+		}},
+		{"Llama 3.1 with rope factors", "llama", func(m *tinyModel, rng *rand.Rand) {
+			m.add(rng, fsggml.TensorTypeF32, "rope_freqs.weight", 16)
+		}},
+		{"Llama with linear scaling", "llama", func(m *tinyModel, _ *rand.Rand) {
+			m.kv["llama.rope.scaling.type"] = "linear"
+			m.kv["llama.rope.scaling.factor"] = float32(3)
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m := newFamily(test.arch)
+			test.change(m, rand.New(rand.NewPCG(11, 12)))
+			p := randomPrompts(110)
+			checkAgainstOllama(t, m.write(t), 128, ollamaScript(p[0], p[1], p[2], p[3]))
+		})
+	}
+}
+
+// TestFamilyBatches: a row's logits have the same bits alone and in any batch.
+func TestFamilyBatches(t *testing.T) {
+	m, err := Open(newFamily("qwen3").write(t), Options{Slots: 6, Cells: 128, Threads: 1, Weights: WeightsFile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	p := randomPrompts(110)
+	checkBatchIndependence(t, m, [][]int32{p[0], p[1][:40], p[2][:71], p[3][:33]}, 5, 30)
+}
+
+// TestBrokenFamilies: a key that changes logits is read, or the file refused.
+func TestBrokenFamilies(t *testing.T) {
+	for _, test := range []struct {
+		arch, key string
+		value     any // nil: the key is missing
+		want      string
+	}{
+		{"qwen3", "attention.key_length", nil, "key qwen3.attention.key_length is missing"},
+		{"qwen3", "attention.key_length", uint32(16), "blk.0.attn_q.weight has shape [64 128]"},
+		{"qwen3", "attention.head_count_kv", []uint32{2, 2, 2}, "key qwen3.attention.head_count_kv is missing or out of range"},
+		{"qwen3", "attention.head_count_kv", uint32(3), "do not fit together"},
+		{"qwen3", "attention.layer_norm_rms_epsilon", nil, "key qwen3.attention.layer_norm_rms_epsilon is missing"},
+		{"qwen3", "attention.scale", float32(0.5), "key qwen3.attention.scale is not supported"},
+		{"qwen3", "attention.temperature_scale", float32(0.1), "key qwen3.attention.temperature_scale is not supported"},
+		{"qwen3", "rope.freq_base", nil, "key qwen3.rope.freq_base is missing"},
+		{"qwen3", "rope.dimension_count", uint32(16), "key qwen3.rope.dimension_count is 16"},
+		{"qwen3", "rope.scaling.type", "yarn", `key qwen3.rope.scaling.type: "yarn" is not supported`},
+		{"qwen3", "rope.scaling.type", uint32(1), `key qwen3.rope.scaling.type: "" is not supported`},
+		{"qwen3", "rope.scaling.factor", float32(4), "key qwen3.rope.scaling.factor is not supported"},
+		{"qwen3", "expert_count", uint32(4), "a mixture of 4 experts"},
+		{"llama", "rope.scaling.type", "longrope", `key llama.rope.scaling.type: "longrope" is not supported`},
+		{"llama", "rope.scaling.type", "linear", "key llama.rope.scaling.factor is missing"},
+		{"llama", "rope.scaling.original_context_length", uint32(8192), "key llama.rope.scaling.original_context_length is not supported"},
+		{"llama", "rope.scale_linear", float32(2), "key llama.rope.scale_linear is not supported"},
+		{"llama", "attention.clamp_kqv", float32(8), "key llama.attention.clamp_kqv is not supported"},
+	} {
+		m := newFamily(test.arch)
+		m.kv[test.arch+"."+test.key] = test.value
+		if test.value == nil {
+			delete(m.kv, test.arch+"."+test.key)
+		}
+		checkBroken(t, test.arch+" "+test.key, m.write(t), test.want)
+	}
+	m := newFamily("qwen3")
+	m.tensor("attn_q_norm.weight").Shape = []uint64{64}
+	m.tensor("attn_q_norm.weight").WriterTo = bytes.NewReader(make([]byte, 256))
+	checkBroken(t, "shape of a head's norm", m.write(t), "tensor blk.0.attn_q_norm.weight has shape [64]; the metadata asks for [32]")
+}
