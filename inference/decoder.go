@@ -46,6 +46,7 @@ func (z *decoderSizes) check(c *shapeCheck) {
 	c.want("token_embd.weight", z.hidden, z.vocab)
 	c.want("output_norm.weight", z.hidden)
 	c.optional("output.weight", z.hidden, z.vocab)
+	c.none("rope_factors_long.weight", "rope_factors_short.weight")
 	for i := range z.layers {
 		p := fmt.Sprintf("blk.%d.", i)
 		c.want(p+"attn_norm.weight", z.hidden)
@@ -80,8 +81,10 @@ func (c *keyCheck) fail(key, format string, args ...any) {
 	c.keep(fmt.Errorf("%s: key %s.%s"+format, append([]any{c.h.path, c.h.kv.Architecture(), key}, args...)...))
 }
 
-// has tells whether the file holds the key, of whatever type.
-func (c *keyCheck) has(key string) bool { return c.h.kv[c.h.kv.Architecture()+"."+key] != nil }
+// value is the key's, of whatever type; nil where the file lacks it.
+func (c *keyCheck) value(key string) any { return c.h.kv[c.h.kv.Architecture()+"."+key] }
+
+func (c *keyCheck) has(key string) bool { return c.value(key) != nil }
 
 func (c *keyCheck) count(key string) int {
 	n, err := c.h.count(key)

@@ -2,7 +2,9 @@ package inference
 
 import (
 	"bytes"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -78,6 +80,25 @@ func randomPrompts(n int) (p [4][]int32) {
 	return p
 }
 
+// One scaling in the keys of Ollama's converter and in those of llama.cpp's. The
+// prompts of the tests go far beyond its original context.
+var (
+	ollamasYarn = fsggml.KV{
+		"mistral3.rope.scaling.type": "yarn", "mistral3.rope.scaling.factor": float32(4),
+		"mistral3.rope.scaling.original_context_length": uint32(24),
+		"mistral3.rope.scaling.beta_fast":               float32(1), "mistral3.rope.scaling.beta_slow": float32(0.5),
+		"mistral3.rope.scaling.mscale": float32(1), "mistral3.rope.scaling.mscale_all_dim": float32(1),
+		"mistral3.rope.scaling_beta": float32(0.2),
+	}
+	publicYarn = fsggml.KV{
+		"mistral3.rope.scaling.type": "yarn", "mistral3.rope.scaling.factor": float32(4),
+		"mistral3.rope.scaling.original_context_length": uint32(24),
+		"mistral3.rope.scaling.yarn_beta_fast":          float32(1), "mistral3.rope.scaling.yarn_beta_slow": float32(0.5),
+		"mistral3.rope.scaling.yarn_log_multiplier": float32(1),
+		"mistral3.attention.temperature_scale":      float32(0.2),
+	}
+)
+
 // TestFamilies computes each architecture's tiny model with ollama's own graph
 // of it.
 func TestFamilies(t *testing.T) {
@@ -100,6 +121,14 @@ func TestFamilies(t *testing.T) {
 			m.kv["llama.rope.scaling.type"] = "linear"
 			m.kv["llama.rope.scaling.factor"] = float32(3)
 		}},
+		{"Mistral Small 3 without scaling", "mistral3", func(*tinyModel, *rand.Rand) {}},
+		{"Ministral 3 beyond the original context", "mistral3", func(m *tinyModel, _ *rand.Rand) {
+			maps.Copy(m.kv, ollamasYarn)
+		}},
+		{"YaRN that scales attention", "mistral3", func(m *tinyModel, _ *rand.Rand) {
+			maps.Copy(m.kv, ollamasYarn)
+			m.kv["mistral3.rope.scaling.mscale_all_dim"] = float32(0)
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m := newFamily(test.arch)
@@ -110,15 +139,61 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
+// TestYarnKeys: both converters' keys give the same logits, and each number has
+// a part in them.
+func TestYarnKeys(t *testing.T) {
+	prompt := randomPrompts(110)[0]
+	logits := func(yarn fsggml.KV, key string, value any) []float32 {
+		m := newFamily("mistral3")
+		maps.Copy(m.kv, yarn)
+		if key != "" {
+			m.kv["mistral3."+key] = value
+		}
+		e, err := Open(m.write(t), Options{Slots: 1, Cells: 128, Threads: 1, Weights: WeightsFile})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		return mustLogits(t, e, row(0, 0, prompt, true))[0]
+	}
+	want := logits(ollamasYarn, "", nil)
+	if !slices.Equal(want, logits(publicYarn, "", nil)) {
+		t.Error("the two converters' keys give different logits")
+	}
+	for key, value := range map[string]any{
+		"rope.scaling.factor": float32(5), "rope.scaling.original_context_length": uint32(40),
+		"rope.scaling.yarn_beta_fast": float32(3), "rope.scaling.yarn_beta_slow": float32(0.1),
+		"rope.scaling.yarn_log_multiplier": float32(0), "attention.temperature_scale": float32(0.1),
+	} {
+		if slices.Equal(want, logits(publicYarn, key, value)) {
+			t.Errorf("key %s changes no logits", key)
+		}
+	}
+	none := fsggml.KV{"mistral3.rope.scaling.type": "", "mistral3.rope.scaling.factor": float32(0), "mistral3.rope.scaling.beta_fast": float32(0)}
+	if !slices.Equal(logits(none, "", nil), logits(nil, "", nil)) {
+		t.Error("numbers of 0, without a type of scaling, scale")
+	}
+}
+
 // TestFamilyBatches: a row's logits have the same bits alone and in any batch.
 func TestFamilyBatches(t *testing.T) {
-	m, err := Open(newFamily("qwen3").write(t), Options{Slots: 6, Cells: 128, Threads: 1, Weights: WeightsFile})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
 	p := randomPrompts(110)
-	checkBatchIndependence(t, m, [][]int32{p[0], p[1][:40], p[2][:71], p[3][:33]}, 5, 30)
+	for _, arch := range []string{"qwen3", "mistral3"} {
+		f := newFamily(arch)
+		if arch == "mistral3" {
+			maps.Copy(f.kv, publicYarn)
+		}
+		m, err := Open(f.write(t), Options{Slots: 6, Cells: 128, Threads: 1, Weights: WeightsFile})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Three of them decode from one stretch of the original context into the
+		// next, with a graph that is computed again.
+		checkBatchIndependence(t, m, [][]int32{p[0][:97], p[1][:49], p[2][:73], p[3][:33]}, 5, 30)
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // TestBrokenFamilies: a key that changes logits is read, or the file refused.
@@ -154,7 +229,37 @@ func TestBrokenFamilies(t *testing.T) {
 		}
 		checkBroken(t, test.arch+" "+test.key, m.write(t), test.want)
 	}
-	m := newFamily("qwen3")
+	for _, test := range []struct {
+		key   string
+		value any
+		want  string
+	}{
+		{"rope.scaling.factor", nil, "rope.scaling.factor is missing"},
+		{"rope.scaling.factor", float32(0.5), "rope.scaling.factor is 0.5"},
+		{"rope.scaling.original_context_length", nil, "rope.scaling.original_context_length is missing"},
+		{"rope.scaling.yarn_beta_fast", nil, "rope.scaling.yarn_beta_fast is missing"},
+		{"rope.scaling.yarn_beta_slow", uint32(1), "rope.scaling.yarn_beta_slow is 1, not a number"},
+		{"rope.scaling.yarn_beta_slow", float32(0), "the bounds of YaRN are 1 and 0"},
+		{"rope.scaling.yarn_log_multiplier", nil, "rope.scaling.yarn_log_multiplier is missing"},
+		{"rope.scaling.mscale_all_dim", float32(0.5), "rope.scaling.mscale_all_dim is 0.5, but key mistral3.rope.scaling.yarn_log_multiplier is 1"},
+		{"rope.scaling.attn_factor", float32(2), "rope.scaling.attn_factor is not supported"},
+		{"attention.temperature_scale", nil, "attention.temperature_scale is missing"},
+		{"rope.scaling.type", nil, "is given, but key rope.scaling.type does not say yarn"},
+		{"rope.scaling.type", "linear", `"linear" is not supported`},
+	} {
+		m := newFamily("mistral3")
+		maps.Copy(m.kv, publicYarn)
+		m.kv["mistral3."+test.key] = test.value
+		if test.value == nil {
+			delete(m.kv, "mistral3."+test.key)
+		}
+		checkBroken(t, "mistral3 "+test.key, m.write(t), test.want)
+	}
+	m := newFamily("mistral3") // in Ollama's keys
+	maps.Copy(m.kv, ollamasYarn)
+	delete(m.kv, "mistral3.rope.scaling.mscale")
+	checkBroken(t, "mscale", m.write(t), "key mistral3.rope.scaling.mscale is missing")
+	m = newFamily("qwen3")
 	m.tensor("attn_q_norm.weight").Shape = []uint64{64}
 	m.tensor("attn_q_norm.weight").WriterTo = bytes.NewReader(make([]byte, 256))
 	checkBroken(t, "shape of a head's norm", m.write(t), "tensor blk.0.attn_q_norm.weight has shape [64]; the metadata asks for [32]")

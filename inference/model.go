@@ -32,8 +32,9 @@ type architecture interface {
 
 // architectures by their name in a file's metadata.
 var architectures = map[string]func(h *header, vocab int) (architecture, error){
-	"llama": newLlama,
-	"qwen3": newQwen3,
+	"llama":    newLlama,
+	"mistral3": newMistral3,
+	"qwen3":    newQwen3,
 }
 
 // A Model is an Engine on the ggml runtime, with the model's own codec.

@@ -49,6 +49,7 @@ func newQwen3(h *header, vocab int) (architecture, error) {
 	}
 	s := shapeCheck{h: h}
 	z.check(&s)
+	s.none("rope_freqs.weight")
 	for i := range z.layers {
 		s.want(fmt.Sprintf("blk.%d.attn_q_norm.weight", i), z.headDim)
 		s.want(fmt.Sprintf("blk.%d.attn_k_norm.weight", i), z.headDim)
