@@ -57,6 +57,7 @@ type preTokenizer struct {
 	// composed: the text is put into Unicode's form NFC first. GGUF files do not
 	// say so, but the models were trained on such text.
 	composed bool
+	bos      bool // a prompt begins with BOS where the file does not say
 }
 
 func split(pattern string) map[string]any {
@@ -68,8 +69,9 @@ func split(pattern string) map[string]any {
 var preTokenizers = map[string]preTokenizer{
 	"gpt-2":     {gpt2: true},
 	"smollm":    {steps: []map[string]any{{"type": "Digits", "individual_digits": true}}, gpt2: true},
-	"llama-bpe": {steps: []map[string]any{split(`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`)}, whole: true},
+	"llama-bpe": {steps: []map[string]any{split(`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`)}, whole: true, bos: true},
 	"qwen2":     {steps: []map[string]any{split(`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`)}, composed: true},
+	"tekken":    {steps: []map[string]any{split(`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`)}, whole: true, bos: true},
 }
 
 // tokenizerJSON writes the vocabulary as a tokenizer.json of Hugging Face's

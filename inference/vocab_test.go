@@ -17,6 +17,9 @@ func TestPreTokenizers(t *testing.T) {
 		{"smollm", text, "It|'s| DON|'|T| |2|0|2|4|년| été|\t\t| x|!?|\r\n\n | y|_|z| /|a|//|\n"},
 		{"llama-bpe", text, "It|'s| DON|'T| |202|4|년| été|\t\t| x|!?\r\n\n| | y|_z| /|a|//\n"},
 		{"qwen2", text, "It|'s| DON|'T| |2|0|2|4|년| été|\t\t| x|!?\r\n\n| | y|_z| /|a|//\n"},
+		{"tekken", text, "It|'s| DON|'T| |2|0|2|4|년| été|\t\t| x|!?\r\n\n| | y|_z| /|a|//\n"},
+		{"tekken", "getHTTPPort /a//\n/b कि ÉCOLE", "get|HTTPPort| /|a|//\n/|b| कि| ÉCOLE"},
+		{"qwen2", "getHTTPPort /a//\n/b कि ÉCOLE", "getHTTPPort| /|a|//\n|/b| क|ि| ÉCOLE"},
 		{"llama-bpe", "e\u0301", "e|\u0301"},
 		{"qwen2", "e\u0301 \u0958", "\u00e9| \u0915|\u093c"}, // put into NFC
 	} {
