@@ -243,20 +243,20 @@ func TestYarnKeys(t *testing.T) {
 // TestFamilyBatches: a row's logits have the same bits alone and in any batch.
 func TestFamilyBatches(t *testing.T) {
 	p := randomPrompts(110)
-	for _, arch := range []string{"qwen3", "mistral3"} {
-		f := newFamily(arch, fsggml.TensorTypeF32)
-		if arch == "mistral3" {
-			maps.Copy(f.kv, publicYarn)
-		}
-		m, err := Open(f.write(t), Options{Slots: 6, Cells: 128, Threads: 1, Weights: WeightsFile})
-		if err != nil {
-			t.Fatal(err)
-		}
-		// Three of them decode from one stretch of the original context into the
-		// next, with a graph that is computed again.
-		checkBatchIndependence(t, m, [][]int32{p[0][:97], p[1][:49], p[2][:73], p[3][:33]}, 5, 30)
-		if err := m.Close(); err != nil {
-			t.Fatal(err)
+	for _, weights := range []Weights{WeightsFile, WeightsBF16} {
+		for _, f := range families {
+			m, err := Open(f.make(fsggml.TensorTypeQ4_1).write(t), Options{Slots: 6, Cells: 128, Threads: 1, Weights: weights})
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Three prompts decode from one stretch of the original context into
+			// the next, with a graph that is computed again.
+			t.Run(f.name+" "+string(weights), func(t *testing.T) {
+				checkBatchIndependence(t, m, [][]int32{p[0][:97], p[1][:49], p[2][:73], p[3][:33]}, 2, 30)
+			})
+			if err := m.Close(); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }
