@@ -107,6 +107,15 @@ func (c *shapeCheck) want(name string, shape ...int) {
 	c.optional(name, shape...)
 }
 
+// none refuses tensors that would change what is computed, but are not read.
+func (c *shapeCheck) none(names ...string) {
+	for _, name := range names {
+		if c.err == nil && c.h.tensors[name] != nil {
+			c.err = fmt.Errorf("%s: tensor %s is not supported for architecture %s", c.h.path, name, c.h.kv.Architecture())
+		}
+	}
+}
+
 // optional demands the shape of a tensor that may be missing.
 func (c *shapeCheck) optional(name string, shape ...int) {
 	t := c.h.tensors[name]

@@ -84,8 +84,7 @@ func (c *Codec) readSpecial(h *header) error {
 			c.ends[m.id] = true
 		}
 	}
-	// Files of llama-bpe and of SentencePiece ask for a BOS when they do not say.
-	if bos, ok := h.kv["tokenizer.ggml.bos_token_id"].(uint32); ok && h.kv.Bool("tokenizer.ggml.add_bos_token", h.kv.String("tokenizer.ggml.pre") == "llama-bpe") {
+	if bos, ok := h.kv["tokenizer.ggml.bos_token_id"].(uint32); ok && h.kv.Bool("tokenizer.ggml.add_bos_token", preTokenizers[h.kv.String("tokenizer.ggml.pre")].bos) {
 		c.bos = int32(bos)
 	}
 	for id, t := range c.texts {

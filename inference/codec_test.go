@@ -282,6 +282,8 @@ func TestBOS(t *testing.T) {
 		{"a file that asks for it", "gpt-2", template, true, 1},
 		{"a file that wants none", "llama-bpe", template, false, 0},
 		{"a file that does not say", "gpt-2", template, nil, 0},
+		{"Qwen's, that does not say", "qwen2", template, nil, 0},
+		{"Mistral's, that does not say", "tekken", template, nil, 1},
 	} {
 		c := openTinyCodec(t, func(kv fsggml.KV) {
 			kv["tokenizer.ggml.pre"], kv["tokenizer.chat_template"] = test.pre, test.template

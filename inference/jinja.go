@@ -48,8 +48,9 @@ var (
 		`\{\{(?:` + jinjaString + `|.)*?\}\}`)
 	rawBlock = regexp.MustCompile(`^\{%[-+]?\s*raw\b`)
 	// What to look at inside of one: a string, which stays; the end of a line;
-	// a word that the library does not know with a bracket behind it.
-	insidePart = regexp.MustCompile(`(?s)` + jinjaString + `|\n|\b(?:not|in|and|or|is)\(`)
+	// a word that the library does not know with a bracket behind it; the last
+	// element of a list, which the library cannot find where it is the only one.
+	insidePart = regexp.MustCompile(`(?s)` + jinjaString + `|\n|\b(?:not|in|and|or|is)\(|\[-1\]`)
 )
 
 // plainJinja writes a template in the part of the language that the template
@@ -76,8 +77,11 @@ func plainJinja(source string) string {
 }
 
 func plainInside(s string) string {
-	if s == "\n" {
+	switch s {
+	case "\n":
 		return " "
+	case "[-1]":
+		return "[::-1][0]"
 	}
 	if word, ok := strings.CutSuffix(s, "("); ok {
 		return word + " ("

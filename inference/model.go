@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"runtime"
 
 	"github.com/ollama/ollama/ml"
@@ -32,7 +33,9 @@ type architecture interface {
 
 // architectures by their name in a file's metadata.
 var architectures = map[string]func(h *header, vocab int) (architecture, error){
-	"llama": newLlama,
+	"llama":    newLlama,
+	"mistral3": newMistral3,
+	"qwen3":    newQwen3,
 }
 
 // A Model is an Engine on the ggml runtime, with the model's own codec.
@@ -188,8 +191,8 @@ func (m *Model) probe(h *header) {
 func (m *Model) loneRowsAreEqual(weight ml.Tensor) bool {
 	n := weight.Dim(0)
 	x := make([]float32, 2*n)
-	for i := range x {
-		x[i] = float32((i*7919)%257)/128 - 1
+	for i := range x { // sums of rounder values are exact in any order
+		x[i] = float32(math.Sin(float64(i + 1)))
 	}
 	product := func(rows int) []float32 {
 		ctx := m.be.NewContext()

@@ -10,6 +10,8 @@ import (
 	"github.com/ollama/ollama/model"
 	"github.com/ollama/ollama/model/input"
 	_ "github.com/ollama/ollama/model/models/llama"
+	_ "github.com/ollama/ollama/model/models/mistral3"
+	_ "github.com/ollama/ollama/model/models/qwen3"
 )
 
 // ollamaModel is ollama's own graph on its own cache, where all sequences share
@@ -73,43 +75,64 @@ func (m *ollamaModel) logits(t *testing.T, rows []Row) [][]float32 {
 	return all
 }
 
-// TestOllamasGraph plays one script of batches on our streams and on ollama's
-// cache: the logits must have the same bits. In the script no sequence's cells
-// in ollama's cache are ever out of order, which would add up its attention in
-// another order.
-func TestOllamasGraph(t *testing.T) {
-	goldens := readGoldens(t)
-	a, b, c, d := goldens[0].PromptIDs, goldens[9].PromptIDs, goldens[15].PromptIDs, goldens[4].PromptIDs
-	script := []struct {
-		what string
-		rows []Row
-	}{
-		{"two chunks", []Row{row(0, 0, a[:70], false), row(1, 0, b[:40], true)}},
-		{"a whole prompt beside chunks", []Row{row(0, 70, a[70:101], true), row(1, 40, b[40:41], true), row(2, 0, c[:30], true)}},
-		{"decode in slots of different lengths", []Row{row(0, 101, a[101:102], true), row(1, 41, b[41:42], true), row(2, 30, c[30:31], true)}},
-		{"slot 1 after another, shorter prompt", []Row{row(1, 0, d[:60], true)}},
-		{"decode beside a chunk, out of order", []Row{row(2, 31, c[31:32], true), row(1, 60, d[60:93], true), row(0, 102, a[102:103], true)}},
-		{"decode with a gap", []Row{row(0, 103, a[103:104], true), row(2, 32, c[32:33], true)}},
-		{"one row", []Row{row(1, 93, d[93:94], true)}},
-		{"decode", []Row{row(0, 104, a[104:105], true), row(1, 94, d[94:95], true), row(2, 33, c[33:34], true)}},
+// An ollamaStep is a batch that is computed on both sides.
+type ollamaStep struct {
+	what string
+	copy [3]int // dst, src, n of a copy before it; none if n is 0
+	rows []Row
+}
+
+// ollamaScript is steps over four prompts of at least 110 tokens, in three slots
+// of 128 cells. No sequence's cells in ollama's cache are ever out of order in
+// it, which would add up its attention in another order.
+func ollamaScript(a, b, c, d []int32) []ollamaStep {
+	return []ollamaStep{
+		{what: "two chunks", rows: []Row{row(0, 0, a[:70], false), row(1, 0, b[:40], true)}},
+		{what: "a whole prompt beside chunks", rows: []Row{row(0, 70, a[70:101], true), row(1, 40, b[40:41], true), row(2, 0, c[:30], true)}},
+		{what: "decode in slots of different lengths", rows: []Row{row(0, 101, a[101:102], true), row(1, 41, b[41:42], true), row(2, 30, c[30:31], true)}},
+		{what: "slot 1 after another, shorter prompt", rows: []Row{row(1, 0, d[:60], true)}},
+		{what: "decode beside a chunk, out of order", rows: []Row{row(2, 31, c[31:32], true), row(1, 60, d[60:93], true), row(0, 102, a[102:103], true)}},
+		{what: "decode with a gap", rows: []Row{row(0, 103, a[103:104], true), row(2, 32, c[32:33], true)}},
+		{what: "one row", rows: []Row{row(1, 93, d[93:94], true)}},
+		{what: "decode", rows: []Row{row(0, 104, a[104:105], true), row(1, 94, d[94:95], true), row(2, 33, c[33:34], true)}},
+		{what: "a chunk after a copied prefix", copy: [3]int{2, 0, 50}, rows: []Row{row(2, 50, b[50:63], true)}},
+		{what: "decode after a copied prefix", rows: []Row{row(2, 63, b[63:64], true)}},
 	}
-	m, err := Open(modelPath(t), Options{Slots: 3, Cells: 128, Threads: 1, Weights: WeightsFile})
+}
+
+// checkAgainstOllama plays a script on our streams and on ollama's cache: the
+// logits must have the same bits.
+func checkAgainstOllama(t *testing.T, path string, cells int, script []ollamaStep) {
+	t.Helper()
+	m, err := Open(path, Options{Slots: 3, Cells: cells, Threads: 1, Weights: WeightsFile})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ours [][][]float32
 	for _, s := range script {
+		if err := m.Copy(s.copy[0], s.copy[1], s.copy[2]); err != nil {
+			t.Fatal(err)
+		}
 		ours = append(ours, mustLogits(t, m, s.rows...))
 	}
 	if err := m.Close(); err != nil { // devices are shared: one model at a time
 		t.Fatal(err)
 	}
-	theirs := openOllama(t, modelPath(t), 3, 128)
+	theirs := openOllama(t, path, 3, cells)
 	for i, s := range script {
+		if s.copy[2] > 0 {
+			theirs.Config().Cache.CopyPrefix(s.copy[1], s.copy[0], int32(s.copy[2]))
+		}
 		for j, want := range theirs.logits(t, s.rows) {
 			if !slices.Equal(ours[i][j], want) {
 				t.Errorf("%s: the logits of slot %d differ by up to %g", s.what, s.rows[j].Slot, farthest(ours[i][j], want))
 			}
 		}
 	}
+}
+
+// TestOllamasGraph computes the small model with ollama's graph.
+func TestOllamasGraph(t *testing.T) {
+	goldens := readGoldens(t)
+	checkAgainstOllama(t, modelPath(t), 128, ollamaScript(goldens[0].PromptIDs, goldens[9].PromptIDs, goldens[15].PromptIDs, goldens[4].PromptIDs))
 }

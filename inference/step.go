@@ -13,6 +13,31 @@ type step struct {
 	outputs   ml.Tensor // [outputs] the tokens whose logits are wanted
 	groups    []group
 	restore   ml.Tensor // [tokens] picks the tokens out of the groups' attention; nil when they are just these
+	layout    *layout   // whose contents the inputs hold
+	decided   []decided
+}
+
+// decided is an input of values that the tokens' positions decide.
+type decided struct {
+	values ml.Tensor // [1, 1, tokens]
+	by     func(position int32) float32
+}
+
+// decidedBy makes an input [1, 1, tokens] of what f says of each position.
+func (s *step) decidedBy(f func(position int32) float32) ml.Tensor {
+	v := s.layout.decide(f)
+	d := decided{s.ctx.Input().FromFloats(v, 1, 1, len(v)), f}
+	s.decided = append(s.decided, d)
+	return d.values
+}
+
+// decide gives what f says of each position.
+func (l *layout) decide(f func(position int32) float32) []float32 {
+	v := make([]float32, len(l.positions))
+	for i, p := range l.positions {
+		v[i] = f(p)
+	}
+	return v
 }
 
 // A group is rows of the same length in neighbouring slots: one attention.
@@ -71,7 +96,7 @@ func (s *step) onlyOutputs(t ml.Tensor) ml.Tensor { return t.Rows(s.ctx, s.outpu
 func (s *streams) graph(ctx ml.Context, l *layout) *step {
 	in := ctx.Input()
 	ints := func(v []int32) ml.Tensor { return in.FromInts(v, len(v)) }
-	st := &step{ctx: ctx, cache: s, tokens: ints(l.tokens), positions: ints(l.positions), at: ints(l.at), outputs: ints(l.outputs)}
+	st := &step{ctx: ctx, cache: s, layout: l, tokens: ints(l.tokens), positions: ints(l.positions), at: ints(l.at), outputs: ints(l.outputs)}
 	for i := range l.groups {
 		g := l.groups[i].group
 		g.mask = in.FromBytes(ml.DTypeF16, l.groups[i].masks, g.cells, g.length, 1, g.count)
@@ -88,6 +113,10 @@ func (s *streams) graph(ctx ml.Context, l *layout) *step {
 
 // fill gives the step the contents of another layout of the same shape.
 func (s *step) fill(l *layout) {
+	s.layout = l
+	for _, d := range s.decided {
+		d.values.FromFloats(l.decide(d.by))
+	}
 	s.tokens.FromInts(l.tokens)
 	s.positions.FromInts(l.positions)
 	s.at.FromInts(l.at)

@@ -40,6 +40,10 @@ func TestTemplates(t *testing.T) {
 		{"turns must alternate", "{% for m in messages %}{% if (m.role == 'user') != (loop.index0 % 2 == 1) %}{{ raise_exception('no') }}{% endif %}{{ m.role }}{% endfor %}", "systemuser"},
 		{"undefined", "{{ foo }}|{% if foo %}a{% endif %}{{ foo is defined }}|{{ messages[0].tool_calls is defined }}", "|False|False"},
 		{"tools", "{% if tools %}a{% endif %}{% if tools is defined and tools is not none %}b{% endif %}c", "c"},
+		{"last of one", "{{ 'a'.split('b')[-1].strip('x') }}{{ ['c'][-1] }}{{ messages[-1].role }}{{ [][-1] is defined }}", "acuserFalse"},
+		{"turns counted from the end", "{% set ns = namespace(open=true, last=messages|length - 1) %}{% for m in messages[::-1] %}{% set i = (messages|length - 1) - loop.index0 %}{% if ns.open and m.role == 'system' and not(m.content.startswith('x') and m.content.endswith('y')) %}{% set ns.open = false %}{% set ns.last = i %}{% endif %}{% endfor %}{{ ns.last }}", "0"},
+		{"thinking cut off", "{% set c = '<t>\\nhm\\n</t>\\n\\nyes' %}{{ c.split('</t>')[0].rstrip('\\n').split('<t>')[-1].lstrip('\\n') }}|{{ c.split('</t>')[-1].lstrip('\\n') }}", "hm|yes"},
+		{"a switch that is not set", "{% if enable_thinking is defined and enable_thinking is false %}a{% else %}b{% endif %}", "b"},
 		{"break and continue", "{% for m in messages %}{% if loop.first %}{% continue %}{% endif %}{{ m.role }}{% break %}{% endfor %}", "user"},
 	} {
 		c, err := newTemplate("model.gguf", test.template, "<s>", "</s>")

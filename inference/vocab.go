@@ -54,6 +54,10 @@ type preTokenizer struct {
 	steps []map[string]any // of Hugging Face's tokenizers, before the bytes are written as characters
 	gpt2  bool             // whether GPT-2's own pattern cuts last
 	whole bool             // a word that is a token is taken whole, whatever the merges say
+	// composed: the text is put into Unicode's form NFC first. GGUF files do not
+	// say so, but the models were trained on such text.
+	composed bool
+	bos      bool // a prompt begins with BOS where the file does not say
 }
 
 func split(pattern string) map[string]any {
@@ -65,7 +69,9 @@ func split(pattern string) map[string]any {
 var preTokenizers = map[string]preTokenizer{
 	"gpt-2":     {gpt2: true},
 	"smollm":    {steps: []map[string]any{{"type": "Digits", "individual_digits": true}}, gpt2: true},
-	"llama-bpe": {steps: []map[string]any{split(`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`)}, whole: true},
+	"llama-bpe": {steps: []map[string]any{split(`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`)}, whole: true, bos: true},
+	"qwen2":     {steps: []map[string]any{split(`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`)}, composed: true},
+	"tekken":    {steps: []map[string]any{split(`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`)}, whole: true, bos: true},
 }
 
 // tokenizerJSON writes the vocabulary as a tokenizer.json of Hugging Face's
@@ -93,8 +99,12 @@ func (v *vocab) tokenizerJSON() ([]byte, error) {
 	}
 	steps := append(append([]map[string]any{}, pre.steps...),
 		map[string]any{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": pre.gpt2})
+	var normalizer any
+	if pre.composed {
+		normalizer = map[string]any{"type": "NFC"}
+	}
 	return json.Marshal(map[string]any{
-		"version": "1.0", "truncation": nil, "padding": nil, "normalizer": nil, "post_processor": nil,
+		"version": "1.0", "truncation": nil, "padding": nil, "normalizer": normalizer, "post_processor": nil,
 		"added_tokens":  added,
 		"pre_tokenizer": map[string]any{"type": "Sequence", "pretokenizers": steps},
 		"decoder":       map[string]any{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false},
