@@ -3,6 +3,7 @@ package inference
 import (
 	"flag"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -26,6 +27,8 @@ func BenchmarkDecode(b *testing.B) {
 					b.Fatal(err)
 				}
 				defer m.Close()
+				runtime.LockOSThread() // as whoever drives an engine does
+				defer runtime.UnlockOSThread()
 				var prefill, decode time.Duration
 				for range b.N {
 					start := time.Now()
