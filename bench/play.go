@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"runtime"
 	"time"
 
 	"selfplay/inference"
@@ -33,6 +34,13 @@ type Player func(ctx context.Context, jobs iter.Seq[scheduler.Job], total int,
 func OnEngine(cfg scheduler.Config, engine inference.Engine) Player {
 	return func(ctx context.Context, jobs iter.Seq[scheduler.Job], total int,
 		sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
+		if engine != nil {
+			// Engines call C, after which Go may go on with another thread on
+			// another core: decoding a single row took 6 % longer. The core's
+			// iterator must be made and used with the thread locked, or neither.
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+		}
 		cfg.Jobs, cfg.Total = jobs, total
 		core, err := scheduler.NewCore(cfg)
 		if err != nil {

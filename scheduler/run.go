@@ -3,7 +3,6 @@ package scheduler
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -67,10 +66,6 @@ type driver struct {
 }
 
 func (d *driver) drive(ctx context.Context) error {
-	// Engines call C, after which Go may go on with another thread on another
-	// core: decoding a single row took 6 % longer.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	for ctx.Err() == nil {
 		b := d.core.Next()
 		if b == nil {
