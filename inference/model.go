@@ -20,6 +20,7 @@ type Options struct {
 	Tokens  int // tokens of one step; default 512
 	Threads int // default: one for every core
 	Weights Weights
+	Think   string // on, off, or auto: as the chat template has it by default
 	// Progress is told the loaded share of the weights, in [0,1], from several
 	// goroutines. It may be nil.
 	Progress func(float32)
@@ -79,6 +80,9 @@ func Open(path string, o Options) (m *Model, err error) {
 			m = nil
 		}
 	}()
+	if err := codec.template.setThink(o.Think); err != nil {
+		return m, err
+	}
 	if m.arch, err = build(h, m.vocab); err != nil {
 		return m, err
 	}

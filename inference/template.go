@@ -25,6 +25,7 @@ type chatTemplate struct {
 	path     string
 	t        *exec.Template
 	bos, eos string
+	think    *bool // what the template is told of thinking; nil: nothing, its own default
 }
 
 var quietTemplates = sync.OnceFunc(func() { gonja.SetLoggerOutput(io.Discard) })
@@ -61,13 +62,17 @@ func (c *chatTemplate) render(messages []Message) (text string, err error) {
 		list[i] = map[string]any{"role": m.Role, "content": m.Content}
 	}
 	var refusal error
-	text, err = c.t.ExecuteToString(exec.NewContext(map[string]any{
+	values := map[string]any{
 		"messages": list, "add_generation_prompt": true, "bos_token": c.bos, "eos_token": c.eos,
 		"raise_exception": func(message string) (string, error) {
 			refusal = errors.New(message)
 			return "", refusal
 		},
-	}))
+	}
+	if c.think != nil {
+		values["enable_thinking"] = *c.think
+	}
+	text, err = c.t.ExecuteToString(exec.NewContext(values))
 	if refusal != nil {
 		return "", fmt.Errorf("%s: the chat template refuses the chat: %s", c.path, oneLine(refusal.Error()))
 	}
@@ -75,6 +80,32 @@ func (c *chatTemplate) render(messages []Message) (text string, err error) {
 		return "", fmt.Errorf("%s: chat template: %s", c.path, oneLine(err.Error()))
 	}
 	return text, nil
+}
+
+// setThink switches thinking on or off; auto leaves it to the template. A
+// template that renders the same either way cannot do what was asked for.
+func (c *chatTemplate) setThink(mode string) error {
+	switch mode {
+	case "", "auto":
+		return nil
+	case "on", "off":
+	default:
+		return fmt.Errorf("--think %s: give auto, on or off", mode)
+	}
+	var texts [2]string
+	for i, on := range []bool{false, true} {
+		c.think = &on
+		var err error
+		if texts[i], err = c.render([]Message{{"system", "s"}, {"user", "u"}}); err != nil {
+			return err
+		}
+	}
+	if texts[0] == texts[1] {
+		return fmt.Errorf("--think %s: the chat template of %s has no such switch: it renders the same with thinking on and off", mode, c.path)
+	}
+	on := mode == "on"
+	c.think = &on
+	return nil
 }
 
 // templatePanic turns a panic of the template library into an error.

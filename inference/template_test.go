@@ -110,3 +110,37 @@ func TestTemplateAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestThink: thinking is switched only where the template has a switch.
+func TestThink(t *testing.T) {
+	const (
+		with    = "{% for m in messages %}{{ m.content }}{% endfor %}{% if enable_thinking is defined and enable_thinking is false %}<think></think>{% endif %}"
+		without = "{% for m in messages %}{{ m.content }}{% endfor %}"
+	)
+	for _, c := range []struct{ template, mode, want, fault string }{
+		{with, "auto", "su", ""},
+		{with, "", "su", ""},
+		{with, "on", "su", ""},
+		{with, "off", "su<think></think>", ""},
+		{without, "auto", "su", ""},
+		{without, "on", "", "renders the same with thinking on and off"},
+		{without, "off", "", "renders the same with thinking on and off"},
+		{with, "maybe", "", "--think maybe: give auto, on or off"},
+	} {
+		tpl, err := newTemplate("model.gguf", c.template, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = tpl.setThink(c.mode)
+		if c.fault != "" {
+			if err == nil || !strings.Contains(err.Error(), c.fault) {
+				t.Errorf("%s of %s: %v", c.mode, c.template, err)
+			}
+			continue
+		}
+		got, rerr := tpl.render([]Message{{"system", "s"}, {"user", "u"}})
+		if err != nil || rerr != nil || got != c.want {
+			t.Errorf("%s of %s: %q, %v, %v", c.mode, c.template, got, err, rerr)
+		}
+	}
+}

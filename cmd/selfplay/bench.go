@@ -30,7 +30,7 @@ import (
 // benchFlags are the flags of `selfplay bench` as given.
 type benchFlags struct {
 	model, locales, run, prompt string
-	weights                     string
+	weights, think              string
 	games, langs                []string
 	n, maxTokens, context       int
 	seed                        int64
@@ -57,6 +57,7 @@ func benchCommand() *cobra.Command {
 	fl.IntVar(&f.maxTokens, "max-tokens", 512, "tokens of one answer; 0: until the context is full")
 	fl.IntVar(&f.context, "context", 2048, "tokens of a turn's prompt and answer together")
 	fl.StringVar(&f.weights, "weights", "auto", "types that the weights are computed in: file, bf16 (expands types that are slow for many rows), or auto")
+	fl.StringVar(&f.think, "think", "auto", "thinking: on, off, or auto, as the model's chat template has it")
 	fl.StringVar(&f.prompt, "prompt", "conditioned", "system prompt: default, conditioned (reason in the language provided), or reason-in:LANG")
 	fl.StringVar(&f.locales, "locales", "", localesFlag)
 	fl.StringVar(&f.run, "run", "", "run folder, resumed if it holds the same experiment (default: runs/MODEL-HASH)")
@@ -103,7 +104,7 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 		o.Player = bench.OnEngine(cfg, nil)
 		return play(c, f, o)
 	}
-	opts := inference.Options{Slots: f.slots, Cells: f.context, Tokens: f.chunk, Threads: f.threads, Weights: inference.Weights(f.weights)}
+	opts := inference.Options{Slots: f.slots, Cells: f.context, Tokens: f.chunk, Threads: f.threads, Weights: inference.Weights(f.weights), Think: f.think}
 	if !f.quiet && isTerminal(c.ErrOrStderr()) {
 		opts.Progress = loading(c.ErrOrStderr())
 	}
@@ -219,6 +220,9 @@ func experiment(f *benchFlags, who player, set *locales.Set) (bench.Experiment, 
 			return e, err
 		}
 		e.MaxTokens, e.Context = f.maxTokens, f.context
+		if f.think != "auto" {
+			e.Think = f.think
+		}
 		e.Temperature, e.TopK, e.TopP = 1, inference.TopK, inference.TopP
 	}
 	return e, nil

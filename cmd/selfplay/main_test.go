@@ -260,6 +260,7 @@ func TestFaults(t *testing.T) {
 		{"n below 1", 2, []string{"n", "0"}, random("--n", "0")},
 		{"negative slots", 2, []string{"--slots"}, random("--slots", "-1")},
 		{"unknown weights", 1, []string{"--weights", "int3"}, bench("--model", modelPath(t), "--weights", "int3")},
+		{"no thinking to switch", 1, []string{"--think off"}, bench("--model", modelPath(t), "--think", "off")},
 		{"context too long", 1, []string{"--context", "8192"}, bench("--model", modelPath(t), "--context", "9000")},
 		{"unknown prompt", 2, []string{"--prompt"}, bench("--model", modelPath(t), "--prompt", "rude")},
 		{"unwritable run", 1, []string{text}, random("--run", filepath.Join(text, "run"))},
