@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"selfplay/games"
-	"selfplay/locales"
 	"selfplay/scheduler"
 )
 
@@ -77,17 +76,7 @@ func TestOptimalGames(t *testing.T) {
 			e.Games = append(e.Games, env)
 		}
 	}
-	player := OnEngine(scheduler.Config{
-		Seed:     e.Seed,
-		Policies: [2]scheduler.Policy{scheduler.Optimal{}, scheduler.Optimal{}},
-		New: func(j scheduler.Job) (games.Game, error) {
-			spec, err := games.Lookup(j.Game)
-			if err != nil {
-				return nil, err
-			}
-			return spec.New(locales.Embedded(), j.Langs, j.Seed)
-		},
-	}, nil)
+	player := policyPlayer(e.Seed, scheduler.Optimal{})
 	sum, err := Play(t.Context(), Options{Dir: t.TempDir(), Experiment: e, Player: player})
 	if err != nil {
 		t.Fatal(err)

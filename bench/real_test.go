@@ -13,10 +13,13 @@ import (
 )
 
 // randomPlayer plays real games, drawn uniformly, on the real scheduler.
-func randomPlayer(seed int64) Player {
+func randomPlayer(seed int64) Player { return policyPlayer(seed, scheduler.Random{}) }
+
+// policyPlayer has one policy play both seats of real games.
+func policyPlayer(seed int64, policy scheduler.Policy) Player {
 	return OnEngine(scheduler.Config{
 		Seed:     seed,
-		Policies: [2]scheduler.Policy{scheduler.Random{}, scheduler.Random{}},
+		Policies: [2]scheduler.Policy{policy, policy},
 		New: func(j scheduler.Job) (games.Game, error) {
 			spec, err := games.Lookup(j.Game)
 			if err != nil {

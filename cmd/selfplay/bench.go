@@ -182,7 +182,7 @@ func experiment(f *benchFlags, who player, set *locales.Set) (bench.Experiment, 
 		Langs: f.langs, N: f.n, Seed: f.seed, Model: who.id,
 		Locales: bench.Locales{Source: set.Name()},
 	}
-	var rules []string
+	var rules []string // the games whose strings are needed
 	var specs []games.Spec
 	for _, name := range f.games {
 		spec, err := games.Lookup(name)
@@ -198,12 +198,8 @@ func experiment(f *benchFlags, who player, set *locales.Set) (bench.Experiment, 
 	if err := who.canPlay(specs); err != nil {
 		return e, err
 	}
-	for _, game := range rules {
-		for _, lang := range f.langs {
-			if !slices.Contains(set.Langs(game), lang) {
-				return e, usagef("--langs: %s has no strings for %s: choose from %s, or name a folder with --locales", set.Name(), game+" in "+strconv.Quote(lang), strings.Join(set.Langs(game), ", "))
-			}
-		}
+	if err := checkLangs(set, rules, f.langs); err != nil {
+		return e, err
 	}
 	if err := e.Plan().Validate(); err != nil {
 		return e, usageError{err}
@@ -226,6 +222,19 @@ func experiment(f *benchFlags, who player, set *locales.Set) (bench.Experiment, 
 		e.Temperature, e.TopK, e.TopP = 1, inference.TopK, inference.TopP
 	}
 	return e, nil
+}
+
+// checkLangs refuses languages that a game has no strings in.
+func checkLangs(set *locales.Set, rules, langs []string) error {
+	for _, game := range rules {
+		have := set.Langs(game)
+		for _, lang := range langs {
+			if !slices.Contains(have, lang) {
+				return usagef("--langs: %s has no strings for %s in %q: choose from %s, or name a folder with --locales", set.Name(), game, lang, strings.Join(have, ", "))
+			}
+		}
+	}
+	return nil
 }
 
 func systemPrompt(name string) (string, error) {

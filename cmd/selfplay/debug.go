@@ -96,8 +96,8 @@ func tokenizeCommand() *cobra.Command {
 		Short: "Tokenize texts and chats",
 		Args:  asUsage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if model == "" {
-				return usagef("--model is missing: give a GGUF file")
+			if err := needFile(model); err != nil {
+				return err
 			}
 			codec, err := inference.OpenCodec(model)
 			if err != nil {
@@ -135,7 +135,10 @@ func greedyCommand() *cobra.Command {
 			if n < 1 {
 				return usagef("--n %d: give at least 1", n)
 			}
-			m, err := openModel(model, inference.Options{Slots: 1, Cells: context})
+			if err := needFile(model); err != nil {
+				return err
+			}
+			m, err := inference.Open(model, inference.Options{Slots: 1, Cells: context})
 			if err != nil {
 				return err
 			}

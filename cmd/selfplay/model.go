@@ -11,7 +11,6 @@ import (
 
 	"selfplay/bench"
 	"selfplay/games"
-	"selfplay/inference"
 	"selfplay/scheduler"
 )
 
@@ -92,10 +91,10 @@ func fileID(path string) (bench.Model, error) {
 	return bench.Model{Name: filepath.Base(path), Size: st.Size(), SHA256: hex.EncodeToString(h.Sum(nil))}, nil
 }
 
-// openModel loads the model of a debug command, which needs one slot.
-func openModel(name string, o inference.Options) (*inference.Model, error) {
-	if name == "" {
-		return nil, usagef("--model is missing: give a GGUF file")
+// needFile refuses a debug command without the model file that it looks into.
+func needFile(model string) error {
+	if model == "" {
+		return usagef("--model is missing: give a GGUF file")
 	}
-	return inference.Open(name, o)
+	return nil
 }
