@@ -162,13 +162,14 @@ func (m *Model) probe(h *header) {
 	type matrix struct {
 		kind      uint32
 		row, rows uint64 // kernels are chosen by size too
+		head      bool   // runs on the outputs alone, unlike a layer's weight of the same size
 	}
 	probed := map[matrix]bool{}
 	for name, t := range h.tensors {
 		if len(t.Shape) != 2 || m.be.Get(name) == nil {
 			continue
 		}
-		k := matrix{t.Kind, t.Shape[0], t.Shape[1]}
+		k := matrix{t.Kind, t.Shape[0], t.Shape[1], name == "output.weight" || name == "token_embd.weight"}
 		if probed[k] {
 			continue
 		}
@@ -176,7 +177,7 @@ func (m *Model) probe(h *header) {
 		if !m.loneRowsAreEqual(m.be.Get(name)) {
 			slog.Debug("lone rows are doubled", "type", t.Kind)
 			m.padOutputs = true // the last layer's second half runs on the outputs alone
-			m.padTokens = m.padTokens || name != "output.weight" && name != "token_embd.weight"
+			m.padTokens = m.padTokens || !k.head
 		}
 	}
 	// Generous counts of the graph's nodes in one layer: without attention, and
