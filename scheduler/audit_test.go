@@ -40,6 +40,11 @@ func audit(t testing.TB, c *Core, e *fakeEngine, b *inference.Batch) {
 		if b == nil && !slices.Equal(s.tokens[:s.held], e.cells[i][:min(s.held, len(e.cells[i]))]) {
 			t.Fatalf("slot %d: core and engine differ on what it holds", i)
 		}
+		for n := 1; b == nil && n <= s.held; n++ {
+			if c.keeps(i, n) != e.resumes(i, n) {
+				t.Fatalf("slot %d with %d tokens held: can it go on after %d? core %v, engine %v", i, s.held, n, c.keeps(i, n), e.resumes(i, n))
+			}
+		}
 		free += c.cfg.Limits.Cells - s.held
 		want := 0
 		if s.match == nil {
@@ -121,7 +126,7 @@ func playSteps(t testing.TB, c *Core, e *fakeEngine, steps int) []Record {
 		}
 		audit(t, c, e, b)
 		auditRows(t, c, b)
-		auditReuse(t, c, before, b)
+		auditReuse(t, c, e, before, b)
 		if len(b.Rows) > 0 {
 			if err := e.compute(b); err != nil {
 				t.Fatal(err)

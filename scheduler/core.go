@@ -36,6 +36,8 @@ type Core struct {
 	modelSeats int   // seats of a game that the model plays
 	patience   int   // see there
 
+	lends, willLend func(slot, n int) bool // keeps and willKeep; nil: always
+
 	// A live game's turn is in one of these or, between Next and Done, in a row
 	// that samples.
 	line   []*match // turns that have no slot yet, in the order they began
@@ -74,6 +76,9 @@ func NewCore(cfg Config) (*Core, error) {
 		c.coming.key = func(i int) []int32 { s := &c.slots.all[i]; return s.tokens[:s.coming] }
 		c.decode = make([]int, 0, n)
 		c.batch.Rows = make([]inference.Row, 0, n)
+	}
+	if cfg.Limits.Ring > 0 {
+		c.lends, c.willLend = c.keeps, c.willKeep
 	}
 	c.next, c.stop = iter.Pull(cfg.Jobs)
 	return c, nil

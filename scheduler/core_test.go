@@ -21,6 +21,10 @@ func randomConfig(r *rand.Rand) Config {
 	if r.IntN(2) == 0 {
 		limits.Tokens = 1 + r.IntN(1000)
 	}
+	if r.IntN(3) == 0 {
+		limits.Window = 1 + r.IntN(60)
+		limits.Ring = limits.Window + r.IntN(100)
+	}
 	jobs := makeJobs
 	if r.IntN(2) == 0 {
 		jobs = sharedJobs

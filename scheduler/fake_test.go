@@ -83,6 +83,7 @@ type fakeEngine struct {
 	sample sampler
 	cells  [][]int32  // by slot, the tokens whose cells are valid
 	memory [][]uint64 // by slot and cell
+	rings  [][]ringCell
 	seen   []int      // by slot, the last step that named it
 	step   int
 	fail   error // returned by the next Forward
@@ -95,8 +96,43 @@ func newFakeEngine(limits inference.Limits, sample sampler) *fakeEngine {
 		limits: limits, sample: sample,
 		cells:  make([][]int32, limits.Slots),
 		memory: make([][]uint64, limits.Slots),
+		rings:  slices.Repeat([][]ringCell{nil}, limits.Slots),
 		seen:   make([]int, limits.Slots),
 	}
+}
+
+// A ringCell holds a position's memory in a layer that looks back over a window.
+type ringCell struct {
+	position int
+	memory   uint64
+}
+
+// resumes says whether slot s still holds what position n would see.
+func (e *fakeEngine) resumes(s, n int) bool {
+	for q := max(0, n-e.limits.Window+1); q < n && e.limits.Ring > 0; q++ {
+		if e.rings[s] == nil || e.rings[s][q%e.limits.Ring] != (ringCell{q, e.memory[s][q]}) {
+			return false
+		}
+	}
+	return true
+}
+
+// slide has position p of slot s see its window, and puts it into the ring.
+func (e *fakeEngine) slide(s, p int, memory []uint64) error {
+	n := e.limits.Ring
+	if n == 0 {
+		return nil
+	}
+	if e.rings[s] == nil {
+		e.rings[s] = make([]ringCell, n)
+	}
+	for q := max(0, p-e.limits.Window+1); q < p; q++ {
+		if c := e.rings[s][q%n]; c != (ringCell{q, memory[q]}) {
+			return fmt.Errorf("slot %d: position %d sees position %d, whose cell holds %d", s, p, q, c.position)
+		}
+	}
+	e.rings[s][p%n] = ringCell{p, memory[p]}
+	return nil
 }
 
 func (e *fakeEngine) Limits() inference.Limits { return e.limits }
@@ -114,6 +150,7 @@ func (e *fakeEngine) Copy(dst, src, n int) error {
 	}
 	e.cells[dst] = append(e.cells[dst][:0], e.cells[src][:n]...)
 	e.memory[dst] = append(e.memory[dst][:0], e.memory[src][:n]...)
+	e.rings[dst] = append(e.rings[dst][:0], e.rings[src]...)
 	return nil
 }
 
@@ -168,6 +205,9 @@ func (e *fakeEngine) forward(row *inference.Row) error {
 	for _, t := range row.Tokens {
 		last = remember(last, t)
 		cells, memory = append(cells, t), append(memory, last)
+		if err := e.slide(s, len(cells)-1, memory); err != nil {
+			return err
+		}
 	}
 	e.cells[s], e.memory[s] = cells, memory
 	if row.Sample {

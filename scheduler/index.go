@@ -16,16 +16,37 @@ type index struct {
 }
 
 // longest is a slot with the longest common prefix with tokens, and its length;
-// 0 if no slot begins like tokens.
-func (x *index) longest(tokens []int32) (slot, n int) {
+// 0 if no slot begins like tokens. Where lends is not nil it may refuse a slot
+// that prefix, and then the next best is asked.
+func (x *index) longest(tokens []int32, lends func(slot, n int) bool) (slot, n int) {
 	at, before, after := x.search(tokens, 0)
-	switch {
-	case before == 0 && after == 0:
-		return 0, 0
-	case before > after:
-		return int(x.order[at-1]), before
+	lo, hi := at-1, at // the prefixes get no longer on the way from here outwards
+	for before > 0 || after > 0 {
+		i, n := hi, after
+		if before > after {
+			i, n = lo, before
+		}
+		slot := int(x.order[i])
+		if lends == nil || lends(slot, n) {
+			return slot, n
+		}
+		if i == lo {
+			lo--
+			before = x.common(lo, tokens, n)
+		} else {
+			hi++
+			after = x.common(hi, tokens, n)
+		}
 	}
-	return int(x.order[at]), after
+	return 0, 0
+}
+
+// common is how many tokens the i-th slot begins like, at most n.
+func (x *index) common(i int, tokens []int32, n int) int {
+	if i < 0 || i >= len(x.order) {
+		return 0
+	}
+	return commonPrefix(x.key(int(x.order[i])), tokens[:n])
 }
 
 // add puts a slot into the order, unless it has no tokens.

@@ -70,6 +70,7 @@ func (c *Core) ask(m *match) bool {
 func (c *Core) computed(row *inference.Row) {
 	s := &c.slots.all[row.Slot]
 	s.held += len(row.Tokens)
+	s.lowest = c.cfg.Limits.Lowest(s.lowest, s.held)
 	if s.decoding() {
 		c.stats.DecodeRows++
 	} else {

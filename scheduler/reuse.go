@@ -22,8 +22,20 @@ func (c *Core) source(prompt []int32) source {
 	if c.cfg.NoReuse {
 		return source{}
 	}
-	slot, n := c.held.longest(prompt[:len(prompt)-1])
+	slot, n := c.held.longest(prompt[:len(prompt)-1], c.lends)
 	return source{slot, n}
+}
+
+// keeps says whether a slot can go on after the first n of its tokens: those that
+// its windows see may have left its rings.
+func (c *Core) keeps(slot, n int) bool {
+	return c.cfg.Limits.Resumes(c.slots.all[slot].lowest, n)
+}
+
+// willKeep is keeps after the step at hand.
+func (c *Core) willKeep(slot, n int) bool {
+	s := &c.slots.all[slot]
+	return c.cfg.Limits.Resumes(c.cfg.Limits.Lowest(s.lowest, s.coming), n)
 }
 
 // holdBack says whether m's turn should wait a step, because a slot computes
@@ -34,7 +46,7 @@ func (c *Core) holdBack(m *match, from source) bool {
 	if c.cfg.NoReuse || m.waited >= c.patience {
 		return false
 	}
-	_, n := c.coming.longest(m.prompt[:len(m.prompt)-1])
+	_, n := c.coming.longest(m.prompt[:len(m.prompt)-1], c.willLend)
 	if n-from.cells < worthWaiting {
 		return false
 	}
@@ -58,11 +70,14 @@ func (c *Core) place(m *match, from source) int {
 	s := &c.slots.all[i]
 	if !c.cfg.NoReuse {
 		kept = commonPrefix(s.tokens[:s.held], m.prompt[:len(m.prompt)-1])
+		if !c.keeps(i, kept) {
+			kept = 0
+		}
 	}
 	c.held.remove(i)
 	if kept < from.cells {
 		c.batch.Copies = append(c.batch.Copies, inference.Copy{Dst: i, Src: from.slot, Cells: from.cells})
-		m.turn.Copied = from.cells
+		m.turn.Copied, s.lowest = from.cells, c.slots.all[from.slot].lowest
 	} else {
 		m.turn.Kept = kept
 	}

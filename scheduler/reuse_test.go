@@ -45,9 +45,10 @@ func auditIndex(t testing.TB, c *Core) {
 }
 
 // auditReuse checks, by looking at every slot, that a turn placed in the step b
-// has the longest beginning of its prompt that was known, and that a turn left
-// in line waits for something. before are the cells known before the step.
-func auditReuse(t testing.TB, c *Core, before [][]int32, b *inference.Batch) {
+// has the longest beginning of its prompt that was known and that a slot can
+// still lend, and that a turn left in line waits for something. before are the
+// cells known before the step, which e has not computed yet.
+func auditReuse(t testing.TB, c *Core, e *fakeEngine, before [][]int32, b *inference.Batch) {
 	t.Helper()
 	if c.cfg.NoReuse {
 		if len(b.Copies) > 0 {
@@ -57,8 +58,10 @@ func auditReuse(t testing.TB, c *Core, before [][]int32, b *inference.Batch) {
 	}
 	longest := func(prompt []int32) int {
 		n := 0
-		for _, held := range before {
-			n = max(n, commonPrefix(held, prompt[:len(prompt)-1]))
+		for i, held := range before {
+			if k := commonPrefix(held, prompt[:len(prompt)-1]); k > n && e.resumes(i, k) {
+				n = k
+			}
 		}
 		return n
 	}
@@ -132,11 +135,19 @@ func TestIndex(t *testing.T) {
 		x.remove(i)
 		keys[i] = word()
 		x.add(i)
+		mean := r.IntN(3) // refuses some slots some lengths, or none
+		lends := func(slot, n int) bool { return mean == 0 || (slot+n)%(3*mean) == 0 }
 		prompt, want := word(), 0
-		for _, k := range keys {
-			want = max(want, commonPrefix(k, prompt))
+		for i, k := range keys {
+			if n := commonPrefix(k, prompt); n > want && lends(i, n) {
+				want = n
+			}
 		}
-		if slot, n := x.longest(prompt); n != want || commonPrefix(keys[slot], prompt) != n {
+		ask := lends
+		if mean == 0 {
+			ask = nil
+		}
+		if slot, n := x.longest(prompt, ask); n != want || n > 0 && (commonPrefix(keys[slot], prompt) != n || !lends(slot, n)) {
 			t.Fatalf("%v: %d tokens of slot %d %v, want %d", prompt, n, slot, keys[slot], want)
 		}
 	}
@@ -231,6 +242,9 @@ func TestSoak(t *testing.T) {
 	cfg := fakeConfig(inference.Limits{}, jobs)
 	for try := 0; len(ended) < n; try++ {
 		cfg.Limits = inference.Limits{Slots: 1 + r.IntN(300), Cells: 800, Tokens: 64 + r.IntN(2000)}
+		if r.IntN(2) == 0 {
+			cfg.Limits.Window, cfg.Limits.Ring = 50, 50+r.IntN(200)
+		}
 		jobs = slices.DeleteFunc(jobs, func(j Job) bool { return ended[j.ID] })
 		cfg.Jobs = slices.Values(jobs)
 		c, err := NewCore(cfg)

@@ -87,7 +87,7 @@ func trace(t *testing.T, script string) string {
 			break
 		}
 		audit(t, c, e, b)
-		auditReuse(t, c, before, b)
+		auditReuse(t, c, e, before, b)
 		fmt.Fprintf(&out, "step %d: %d tokens\n", step, b.Tokens())
 		if len(b.Rows) > 0 {
 			if err := e.compute(b); err != nil {
@@ -159,6 +159,10 @@ func setField(t *testing.T, cfg *Config, field string) {
 		cfg.Limits.Cells = n
 	case "tokens":
 		cfg.Limits.Tokens = n
+	case "window":
+		cfg.Limits.Window = n
+	case "ring":
+		cfg.Limits.Ring = n
 	case "chunk":
 		cfg.Chunk = n
 	case "max":

@@ -17,6 +17,7 @@ type slot struct {
 	held   int // how many of tokens are computed
 	known  int // how many of those the index of held cells has as the slot's key
 	coming int // how many will be held after the step at hand, if it has a row of the prompt
+	lowest int // the first of them that the engine's rings hold, see inference.Limits
 
 	// Cached: whose last turn it was, if that game goes on.
 	past *match
@@ -32,6 +33,9 @@ type slot struct {
 func (s *slot) load(prompt []int32, n int) {
 	s.tokens = append(s.tokens[:0], prompt...)
 	s.prompt, s.held = len(prompt), n
+	if n == 0 {
+		s.lowest = 0
+	}
 }
 
 // sampled are the tokens drawn in this turn.
