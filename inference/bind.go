@@ -101,10 +101,13 @@ type shapeCheck struct {
 
 // want demands a tensor of this shape, the row length first.
 func (c *shapeCheck) want(name string, shape ...int) {
+	if c.h.invent != nil {
+		c.h.invent(name, false, shape)
+	}
 	if c.err == nil && c.h.tensors[name] == nil {
 		c.err = fmt.Errorf("%s: tensor %s is missing", c.h.path, name)
 	}
-	c.optional(name, shape...)
+	c.compare(name, shape)
 }
 
 // none refuses tensors that would change what is computed, but are not read.
@@ -118,6 +121,13 @@ func (c *shapeCheck) none(names ...string) {
 
 // optional demands the shape of a tensor that may be missing.
 func (c *shapeCheck) optional(name string, shape ...int) {
+	if c.h.invent != nil {
+		c.h.invent(name, true, shape)
+	}
+	c.compare(name, shape)
+}
+
+func (c *shapeCheck) compare(name string, shape []int) {
 	t := c.h.tensors[name]
 	if c.err != nil || t == nil {
 		return

@@ -131,7 +131,7 @@ func (c *keyCheck) decoder(vocab int) decoderSizes {
 			c.fail(key, " is not supported for this architecture")
 		}
 	}
-	if z.layers > len(c.h.tensors) { // before anything is made for each of them
+	if c.h.invent == nil && z.layers > len(c.h.tensors) { // before anything is made for each of them
 		c.fail("block_count", " names %d layers, but there are %d tensors", z.layers, len(c.h.tensors))
 	}
 	return z

@@ -98,7 +98,14 @@ func Open(path string, o Options) (m *Model, err error) {
 	}
 	m.limits = Limits{o.Slots, o.Cells, o.Tokens}
 	defer caught(&err, "loading "+path)
-	file := path
+	if h.file == "" {
+		f, err := h.writeSynthetic()
+		if err != nil {
+			return m, err
+		}
+		defer f.Close()
+	}
+	file := h.file
 	if o.Weights == WeightsBF16 {
 		expanded, err := writeExpanded(h)
 		if err != nil {

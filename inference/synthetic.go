@@ -1,0 +1,259 @@
+package inference
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	fsggml "github.com/ollama/ollama/fs/ggml"
+)
+
+// A synthetic model has the shape of a published one and random weights: for
+// tuning and for tests. It is named synthetic:ARCH-SIZE, or
+// synthetic:ARCH-SIZE:TYPE with another type of matrices than bf16. Its weights
+// are a function of that name alone.
+
+const syntheticPrefix = "synthetic:"
+
+// syntheticVersion changes whenever the same name gives other weights.
+const syntheticVersion = "1"
+
+// IsSynthetic tells whether Open makes the model of this name up.
+func IsSynthetic(name string) bool { return strings.HasPrefix(name, syntheticPrefix) }
+
+// A synthetic is what the metadata of such a model says.
+type synthetic struct {
+	arch                    string
+	layers, hidden, mlp     int
+	heads, kvHeads, headDim int
+	vocab, context          int
+	eps, ropeBase           float32
+	optional                string    // the tensors it has of those that a file may lack, by name
+	own                     fsggml.KV // keys of the architecture's own; they go before the common ones
+}
+
+// yarnOf are the keys of Ministral 3's scaling. The numbers besides these are
+// those that all of its sizes have.
+func yarnOf(factor float32, original uint32) fsggml.KV {
+	return fsggml.KV{
+		"rope.scaling.type": "yarn", "rope.scaling.factor": factor, "rope.scaling.original_context_length": original,
+		"rope.scaling.yarn_beta_fast": float32(32), "rope.scaling.yarn_beta_slow": float32(1),
+		"rope.scaling.yarn_log_multiplier": float32(1), "attention.temperature_scale": float32(0.1),
+	}
+}
+
+const ownOutput, ropeFreqs = "output.weight", "rope_freqs.weight"
+
+// synthetics by name. The sizes are those of the published config.json files:
+// of Qwen/Qwen3-*, mistralai/Ministral-3-*-2512, meta-llama/Llama-3.*.
+var synthetics = map[string]synthetic{
+	//               arch    layers hidden mlp   heads kv head  vocab   context  eps   rope base
+	"qwen3-0.6b": {"qwen3", 28, 1024, 3072, 16, 8, 128, 151936, 40960, 1e-6, 1e6, "", nil},
+	"qwen3-1.7b": {"qwen3", 28, 2048, 6144, 16, 8, 128, 151936, 40960, 1e-6, 1e6, "", nil},
+	"qwen3-4b":   {"qwen3", 36, 2560, 9728, 32, 8, 128, 151936, 40960, 1e-6, 1e6, "", nil},
+	"qwen3-8b":   {"qwen3", 36, 4096, 12288, 32, 8, 128, 151936, 40960, 1e-6, 1e6, ownOutput, nil},
+	"qwen3-14b":  {"qwen3", 40, 5120, 17408, 40, 8, 128, 151936, 40960, 1e-6, 1e6, ownOutput, nil},
+	"qwen3-32b":  {"qwen3", 64, 5120, 25600, 64, 8, 128, 151936, 40960, 1e-6, 1e6, ownOutput, nil},
+
+	"ministral3-3b":  {"mistral3", 26, 3072, 9216, 32, 8, 128, 131072, 262144, 1e-5, 1e6, "", yarnOf(16, 16384)},
+	"ministral3-8b":  {"mistral3", 34, 4096, 14336, 32, 8, 128, 131072, 262144, 1e-5, 1e6, ownOutput, yarnOf(16, 16384)},
+	"ministral3-14b": {"mistral3", 40, 5120, 16384, 32, 8, 128, 131072, 262144, 1e-5, 1e9, ownOutput, yarnOf(16, 16384)},
+
+	"llama3.2-1b": {"llama", 16, 2048, 8192, 32, 8, 64, 128256, 131072, 1e-5, 5e5, ropeFreqs, nil},
+	"llama3.2-3b": {"llama", 28, 3072, 8192, 24, 8, 128, 128256, 131072, 1e-5, 5e5, ropeFreqs, nil},
+	"llama3.1-8b": {"llama", 32, 4096, 14336, 32, 8, 128, 128256, 131072, 1e-5, 5e5, ownOutput + ropeFreqs, nil},
+
+	// Made up, for tests: rows are long enough for every type.
+	"qwen3-tiny":    {"qwen3", 2, 256, 512, 4, 2, 64, 512, 8192, 1e-6, 1e6, "", nil},
+	"llama-tiny":    {"llama", 2, 256, 512, 4, 2, 64, 512, 8192, 1e-5, 5e5, ownOutput + ropeFreqs, nil},
+	"mistral3-tiny": {"mistral3", 2, 256, 512, 4, 2, 64, 512, 8192, 1e-5, 1e6, "", yarnOf(16, 512)},
+}
+
+// parseSynthetic takes a name apart.
+func parseSynthetic(name string) (s synthetic, kind fsggml.TensorType, err error) {
+	size, typeName, ok := strings.Cut(strings.TrimPrefix(name, syntheticPrefix), ":")
+	if !ok {
+		typeName = "bf16"
+	}
+	s, ok = synthetics[size]
+	if !ok {
+		return s, 0, fmt.Errorf("%s: there is no such shape; give synthetic: and one of %s", name, strings.Join(slices.Sorted(maps.Keys(synthetics)), ", "))
+	}
+	made, ok := fillings[typeName]
+	if !ok {
+		return s, 0, fmt.Errorf("%s: there is no such type; give one of %s", name, strings.Join(slices.Sorted(maps.Keys(fillings)), ", "))
+	}
+	return s, made.kind, nil
+}
+
+// keys are the metadata, without the tokenizer's.
+func (s synthetic) keys() fsggml.KV {
+	kv := fsggml.KV{
+		"general.architecture": s.arch,
+		"block_count":          uint32(s.layers), "context_length": uint32(s.context),
+		"embedding_length": uint32(s.hidden), "feed_forward_length": uint32(s.mlp),
+		"attention.head_count": uint32(s.heads), "attention.head_count_kv": uint32(s.kvHeads),
+		"attention.key_length": uint32(s.headDim), "attention.value_length": uint32(s.headDim),
+		"attention.layer_norm_rms_epsilon": s.eps,
+		"rope.dimension_count":             uint32(s.headDim), "rope.freq_base": s.ropeBase,
+	}
+	maps.Copy(kv, s.own)
+	full := fsggml.KV{}
+	for key, value := range kv {
+		if key != "general.architecture" {
+			key = s.arch + "." + key
+		}
+		full[key] = value
+	}
+	return full
+}
+
+// Control tokens of made-up vocabularies; the tokens of the bytes follow them.
+const (
+	madeUpEnd = iota
+	madeUpStart
+	madeUpBOS
+	madeUpControls
+)
+
+// madeUpVocab are the keys of a vocabulary of n tokens: control tokens, single
+// bytes, two words, and as many more as are needed, which no text becomes.
+func madeUpVocab(n int) fsggml.KV {
+	tokens := []string{"<|end|>", "<|start|>", "<|bos|>"}
+	types := slices.Repeat([]int32{typeNormal}, n)
+	for _, r := range byteRunes() {
+		tokens = append(tokens, string(r))
+	}
+	tokens = append(tokens, "th", "the")
+	for i := range madeUpControls {
+		types[i] = typeControl
+	}
+	for i := len(tokens); i < n; i++ {
+		tokens = append(tokens, fmt.Sprintf("Ġw%d", i))
+	}
+	return fsggml.KV{
+		"tokenizer.ggml.model":        "gpt2",
+		"tokenizer.ggml.pre":          "gpt-2",
+		"tokenizer.ggml.tokens":       tokens,
+		"tokenizer.ggml.token_type":   types,
+		"tokenizer.ggml.merges":       []string{"t h", "th e"},
+		"tokenizer.ggml.eos_token_id": uint32(madeUpEnd),
+		"tokenizer.chat_template":     "{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content }}<|end|>\n{% endfor %}<|start|>assistant\n",
+	}
+}
+
+// syntheticHeader describes the model of this name. Its tensors are those that
+// the architecture asks for; there is no file of them yet.
+func syntheticHeader(name string) (*header, error) {
+	s, kind, err := parseSynthetic(name)
+	if err != nil {
+		return nil, err
+	}
+	build := architectures[s.arch]
+	if build == nil {
+		return nil, fmt.Errorf("%s: architecture %q is not supported", name, s.arch)
+	}
+	kv := s.keys()
+	maps.Copy(kv, madeUpVocab(s.vocab))
+	f, err := tempGGUF(kv, nil) // the metadata in the form that is read from files
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	h, err := readHeader(openPath(f))
+	if err != nil {
+		return nil, err
+	}
+	h.path, h.file = name, ""
+	h.invent = func(name string, optional bool, shape []int) {
+		if optional && !strings.Contains(s.optional, name) {
+			return
+		}
+		t := &fsggml.Tensor{Name: name, Kind: uint32(kind)}
+		if len(shape) == 1 {
+			t.Kind = uint32(fsggml.TensorTypeF32)
+		}
+		for _, n := range shape {
+			t.Shape = append(t.Shape, uint64(n))
+		}
+		h.tensors[name] = t
+	}
+	_, err = build(h, s.vocab)
+	for _, name := range slices.Sorted(maps.Keys(h.tensors)) {
+		if err == nil {
+			err = checkTensor(h.tensors[name], uint64(s.layers))
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return h, nil
+}
+
+// SyntheticID checks the name of a synthetic model and gives what tells its
+// weights from others: their size in bytes and a hash.
+func SyntheticID(name string) (size int64, sha string, err error) {
+	h, err := syntheticHeader(name)
+	if err != nil {
+		return 0, "", err
+	}
+	sum := sha256.Sum256([]byte(name + " version " + syntheticVersion))
+	return int64(h.size()), hex.EncodeToString(sum[:]), nil
+}
+
+// size counts the bytes of all tensors.
+func (h *header) size() (n uint64) {
+	for _, t := range h.tensors {
+		n += t.Size()
+	}
+	return n
+}
+
+// writeSynthetic writes the weights to a temporary file, from which they are
+// loaded, and gives it open.
+func (h *header) writeSynthetic() (*os.File, error) {
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(os.TempDir(), &disk); err == nil && h.size() > disk.Bavail*uint64(disk.Bsize) {
+		return nil, fmt.Errorf("%s: its weights are %d MB, but %s has room for %d MB: make room, or set TMPDIR", h.path, h.size()>>20, os.TempDir(), disk.Bavail*uint64(disk.Bsize)>>20)
+	}
+	fill(h.tensors)
+	kv := fsggml.KV{}
+	for key, value := range h.kv {
+		if !strings.HasPrefix(key, "tokenizer.") { // which was read already
+			kv[key] = value
+		}
+	}
+	f, err := tempGGUF(kv, slices.Collect(maps.Values(h.tensors)))
+	if err != nil {
+		return nil, fmt.Errorf("%s needs room in %s for its weights, or set TMPDIR: %w", h.path, os.TempDir(), err)
+	}
+	written, err := readHeader(openPath(f))
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	h.file, h.offset = openPath(f), written.offset
+	return f, nil
+}
+
+// tempGGUF writes a file without a name: it is gone once it is closed, whatever
+// ends the program.
+func tempGGUF(kv fsggml.KV, tensors []*fsggml.Tensor) (*os.File, error) {
+	f, err := os.CreateTemp("", "selfplay-weights-*.gguf")
+	if err != nil {
+		return nil, err
+	}
+	if err = os.Remove(f.Name()); err == nil {
+		err = fsggml.WriteGGUF(f, kv, tensors)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
