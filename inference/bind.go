@@ -12,7 +12,8 @@ import (
 // bind fills the tensors of a model's struct from the backend. The tag `gguf`
 // of a field is its part of the tensor's name; names of nested fields are
 // joined with dots, elements of a slice are numbered. A tensor without the
-// option `optional` must be there.
+// option `optional` must be there; a struct with it is filled if there is one.
+// Embedded structs need no tag.
 func bind(be ml.Backend, path string, model any) error {
 	return bindStruct(be, path, "", reflect.ValueOf(model).Elem())
 }
@@ -21,8 +22,9 @@ var tensorType = reflect.TypeFor[ml.Tensor]()
 
 func bindStruct(be ml.Backend, path, prefix string, v reflect.Value) error {
 	for i := range v.NumField() {
-		tag, ok := v.Type().Field(i).Tag.Lookup("gguf")
-		if !ok {
+		field := v.Type().Field(i)
+		tag, ok := field.Tag.Lookup("gguf")
+		if !ok && !field.Anonymous {
 			continue
 		}
 		name, option, _ := strings.Cut(tag, ",")
@@ -53,6 +55,11 @@ func bindField(be ml.Backend, path, name string, optional bool, v reflect.Value)
 			}
 		}
 		return nil
+	case v.Kind() == reflect.Pointer && optional:
+		if v.IsNil() {
+			return nil
+		}
+		return bindStruct(be, path, name, v.Elem())
 	case v.Kind() == reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		return bindStruct(be, path, name, v.Elem())
@@ -119,18 +126,19 @@ func (c *shapeCheck) none(names ...string) {
 	}
 }
 
-// optional demands the shape of a tensor that may be missing.
-func (c *shapeCheck) optional(name string, shape ...int) {
+// optional demands the shape of a tensor that may be missing, and says whether
+// it is there.
+func (c *shapeCheck) optional(name string, shape ...int) bool {
 	if c.h.invent != nil {
 		c.h.invent(name, true, shape)
 	}
-	c.compare(name, shape)
+	return c.compare(name, shape)
 }
 
-func (c *shapeCheck) compare(name string, shape []int) {
+func (c *shapeCheck) compare(name string, shape []int) bool {
 	t := c.h.tensors[name]
 	if c.err != nil || t == nil {
-		return
+		return false
 	}
 	same := len(t.Shape) == len(shape)
 	for i := range shape {
@@ -144,4 +152,5 @@ func (c *shapeCheck) compare(name string, shape []int) {
 	case !same:
 		c.err = fmt.Errorf("%s: tensor %s has shape %v; the metadata asks for %v", c.h.path, name, t.Shape, shape)
 	}
+	return true
 }

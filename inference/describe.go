@@ -133,6 +133,9 @@ func (m *Model) WorkingSet() (size uint64, err error) {
 	m.forget()
 	last := m.limits.Cells - 1
 	long := min(m.limits.Cells, max(1, m.limits.Tokens-(m.limits.Slots-1)))
+	if m.limits.Ring > 0 {
+		long = min(long, longestPart)
+	}
 	rows := []Row{{Slot: 0, Pos: m.limits.Cells - long, Tokens: make([]int32, long), Sample: true}}
 	for slot := 1; slot < m.limits.Slots; slot++ {
 		rows = append(rows, Row{Slot: slot, Pos: last, Tokens: []int32{0}, Sample: true})

@@ -24,6 +24,26 @@ type Limits struct {
 	Slots  int // KV streams
 	Cells  int // tokens that one slot holds
 	Tokens int // tokens of all rows of one step together
+	// Some models have layers that look back over a window alone, and keep no
+	// more than a ring of cells for each slot. What has left the ring is lost: the
+	// slot cannot go on, nor be copied, from where its window was.
+	Window int // tokens that such layers see, the last one's own among them; 0: there are none
+	Ring   int // tokens that they keep
+}
+
+// Lowest is the first position that a slot's rings hold once it holds n
+// positions, given which it was before.
+func (l Limits) Lowest(before, n int) int {
+	if l.Ring == 0 {
+		return 0
+	}
+	return max(before, n-l.Ring)
+}
+
+// Resumes says whether a slot whose rings hold the positions from lowest on can
+// go on at position n, or be copied up to it.
+func (l Limits) Resumes(lowest, n int) bool {
+	return lowest <= max(0, n-l.Window+1)
 }
 
 // A Row is a run of tokens that one slot computes in a step: a chunk of a

@@ -47,9 +47,12 @@ func (w Weights) resolve(h *header) (Weights, error) {
 	return WeightsFile, nil
 }
 
+// lookedUp is a table of embeddings that is multiplied with nothing.
+const lookedUp = "per_layer_token_embd.weight"
+
 // grows tells whether WeightsBF16 expands the tensor.
 func grows(t *fsggml.Tensor) bool {
-	if len(t.Shape) < 2 {
+	if len(t.Shape) < 2 || t.Name == lookedUp {
 		return false
 	}
 	switch fsggml.TensorType(t.Kind) {

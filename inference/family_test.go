@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	fsggml "github.com/ollama/ollama/fs/ggml"
+	"github.com/ollama/ollama/ml"
 )
 
 // newFamily makes a tiny model of an architecture with random weights: three
@@ -94,7 +95,12 @@ type family struct {
 }
 
 func (f family) make(kind fsggml.TensorType) *tinyModel {
-	m := newFamily(f.arch, kind)
+	var m *tinyModel
+	if f.arch == "gemma4" {
+		m = newGemma4Family(kind)
+	} else {
+		m = newFamily(f.arch, kind)
+	}
 	f.change(m, rand.New(rand.NewPCG(11, 12)))
 	return m
 }
@@ -125,6 +131,8 @@ var families = []family{
 		maps.Copy(m.kv, ollamasYarn)
 		m.kv["mistral3.rope.scaling.mscale_all_dim"] = float32(0)
 	}},
+	{"Gemma 4 as E2B", "gemma4", func(*tinyModel, *rand.Rand) {}},
+	{"Gemma 4 as the 31B", "gemma4", likeThe31B},
 }
 
 // TestFamilies computes each with ollama's own graph of it. A lone row of Q4_1
@@ -134,7 +142,9 @@ func TestFamilies(t *testing.T) {
 	for _, f := range families {
 		t.Run(f.name, func(t *testing.T) {
 			p := randomPrompts(110)
-			checkAgainstOllama(t, f.make(fsggml.TensorTypeQ4_1).write(t), 128, ollamaScript(p[0], p[1], p[2], p[3]))
+			ours, theirs := f.make(fsggml.TensorTypeQ4_1), f.make(fsggml.TensorTypeQ4_1)
+			narrow(theirs)
+			ollamaCheck{ours.write(t), theirs.write(t), 128, ml.DTypeF16, 0}.run(t, ollamaScript(p[0], p[1], p[2], p[3]))
 		})
 	}
 }

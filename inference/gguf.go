@@ -118,10 +118,13 @@ func checkTensor(t *fsggml.Tensor, layers uint64) error {
 	return nil
 }
 
+// mostOf is far beyond any count of a model, and products of three fit.
+const mostOf = 1 << 24
+
 // count is a required whole number of the architecture, at least 1.
 func (h *header) count(key string) (int, error) {
 	n := h.kv.Uint(key)
-	if n < 1 || n > 1<<24 { // far beyond any model, and products of three fit
+	if n < 1 || n > mostOf {
 		return 0, fmt.Errorf("%s: key %s.%s is missing or out of range", h.path, h.kv.Architecture(), key)
 	}
 	return int(n), nil

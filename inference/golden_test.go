@@ -175,8 +175,7 @@ func TestExactWeights(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { m.Close() })
-			m.streams.ctx.Close()
-			m.streams = newStreams(m.be, m.arch.streams(), c.kind, 1, 512)
+			m.useCache(c.kind)
 			var off noise
 			for _, name := range c.cases {
 				g, ok := goldens[name]

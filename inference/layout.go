@@ -4,22 +4,60 @@ import "slices"
 
 // layout is a batch as flat slices, before they become tensors.
 type layout struct {
-	tokens, positions, at, outputs []int32
-	rows                           []int // outputs[i] belongs to Rows[rows[i]]
-	groups                         []groupLayout
-	restore                        []int32
-	gaps                           bool
+	tokens, positions, outputs []int32
+	at                         [][]int32 // in each span
+	rows                       []int     // outputs[i] belongs to Rows[rows[i]]
+	groups                     []groupLayout
+	restore                    []int32
+	gaps                       bool
+	tail                       *layout // of the outputs alone; nil: no layer needs it
 }
 
 type groupLayout struct {
 	group
 	gathers []int32
-	masks   []byte // f16 [cells, length, 1, count]
+	masks   [][]byte // in each span f16 [cells, length, 1, count]
 }
 
 // lay orders a batch into a step. padTokens and padOutputs double a lone token
 // or output, for weights whose kernels treat a single row differently.
 func (s *streams) lay(rows []Row, padTokens, padOutputs bool) *layout {
+	l := s.layRows(rows, padTokens, padOutputs)
+	if s.tailed {
+		s.layTail(l, rows, padOutputs)
+	}
+	return l
+}
+
+// layTail lays out the outputs alone, for layers after the last that keeps keys
+// and values: a batch of one token from each row. The outputs take its order.
+func (s *streams) layTail(l *layout, rows []Row, pad bool) {
+	var tails []Row
+	var of []int // tails[i] is the end of rows[of[i]]
+	for i, r := range rows {
+		if r.Sample || len(l.rows) == 0 && i == len(rows)-1 {
+			n := len(r.Tokens) - 1
+			tails = append(tails, Row{Slot: r.Slot, Pos: r.Pos + n, Tokens: r.Tokens[n:], Sample: true})
+			of = append(of, i)
+		}
+	}
+	l.tail = s.layRows(tails, pad, pad)
+	places := make(map[int32]int32, len(l.tokens)) // of the tokens by the cells that they are kept in
+	for i, at := range l.at[0] {
+		places[at] = int32(i)
+	}
+	for i, at := range l.tail.at[0] {
+		l.outputs[i] = places[at]
+	}
+	if len(l.rows) > 0 {
+		for i, r := range l.tail.rows {
+			l.rows[i] = of[r]
+		}
+	}
+}
+
+// layRows is lay without a tail.
+func (s *streams) layRows(rows []Row, padTokens, padOutputs bool) *layout {
 	order := make([]int, len(rows))
 	for i := range order {
 		order[i] = i
@@ -33,7 +71,7 @@ func (s *streams) lay(rows []Row, padTokens, padOutputs bool) *layout {
 		}
 		return rows[a].Slot - rows[b].Slot
 	})
-	l := &layout{}
+	l := &layout{at: make([][]int32, len(s.spans))}
 	ones := 0
 	for _, i := range order {
 		r := &rows[i]
@@ -43,7 +81,9 @@ func (s *streams) lay(rows []Row, padTokens, padOutputs bool) *layout {
 		for j, t := range r.Tokens {
 			l.tokens = append(l.tokens, t)
 			l.positions = append(l.positions, int32(r.Pos+j))
-			l.at = append(l.at, int32(r.Slot*s.cells+r.Pos+j))
+			for k, sp := range s.spans {
+				l.at[k] = append(l.at[k], int32(r.Slot*sp.cells+sp.cell(r.Pos+j)))
+			}
 		}
 		if r.Sample {
 			l.outputs = append(l.outputs, int32(len(l.tokens)-1))
@@ -57,7 +97,10 @@ func (s *streams) lay(rows []Row, padTokens, padOutputs bool) *layout {
 		l.outputs = append(l.outputs, l.outputs[0])
 	}
 	if padTokens && len(l.tokens) == 1 {
-		l.tokens, l.positions, l.at = append(l.tokens, l.tokens[0]), append(l.positions, l.positions[0]), append(l.at, l.at[0])
+		l.tokens, l.positions = append(l.tokens, l.tokens[0]), append(l.positions, l.positions[0])
+		for k, at := range l.at {
+			l.at[k] = append(at, at[0])
+		}
 		r := rows[order[0]]
 		l.groups = append(l.groups, s.lone(&r))
 		return l
@@ -84,14 +127,13 @@ func (s *streams) lay(rows []Row, padTokens, padOutputs bool) *layout {
 // neighbours.
 func (s *streams) ones(rows []Row, order []int, l *layout) groupLayout {
 	first, last := rows[order[0]].Slot, rows[order[len(order)-1]].Slot
-	g := groupLayout{group: group{from: 0, length: 1, first: first, count: last - first + 1}}
-	g.gatheredCount = g.count
+	longest := 0
 	for _, i := range order {
-		g.cells = max(g.cells, s.pad(rows[i].Pos+1))
+		longest = max(longest, rows[i].Pos+1)
 	}
-	g.masks = blindMask(g.cells * g.count)
+	g := s.newGroup(group{from: 0, length: 1, first: first, count: last - first + 1, gatheredCount: last - first + 1}, longest)
 	for _, i := range order {
-		see(g.masks[2*g.cells*(rows[i].Slot-first):], rows[i].Pos+1)
+		s.see(&g, rows[i].Slot-first, rows[i].Pos)
 	}
 	if g.count > len(order) {
 		l.gaps = true
@@ -107,26 +149,53 @@ func (s *streams) ones(rows []Row, order []int, l *layout) groupLayout {
 // long is the group of one row of several tokens.
 func (s *streams) long(r *Row, from int) groupLayout {
 	n := len(r.Tokens)
-	g := groupLayout{group: group{from: from, length: n, first: r.Slot, count: 1, cells: s.pad(r.Pos + n), gatheredCount: n}}
-	g.masks = blindMask(g.cells * n)
+	g := s.newGroup(group{from: from, length: n, first: r.Slot, count: 1, gatheredCount: n}, r.Pos+n)
 	for j := range n {
-		see(g.masks[2*g.cells*j:], r.Pos+j+1)
+		s.see(&g, j, r.Pos+j)
 	}
 	return g
 }
 
 // lone is a row of one token, twice.
 func (s *streams) lone(r *Row) groupLayout {
-	g := groupLayout{group: group{length: 2, first: r.Slot, count: 1, cells: s.pad(r.Pos + 1), gatheredCount: 2}}
-	g.masks = blindMask(g.cells * 2)
-	see(g.masks, r.Pos+1)
-	see(g.masks[2*g.cells:], r.Pos+1)
+	g := s.newGroup(group{length: 2, first: r.Slot, count: 1, gatheredCount: 2}, r.Pos+1)
+	s.see(&g, 0, r.Pos)
+	s.see(&g, 1, r.Pos)
 	return g
 }
 
+// newGroup is a group that sees nothing yet of slots of so many positions.
+func (s *streams) newGroup(g group, positions int) groupLayout {
+	l := groupLayout{group: g}
+	for _, sp := range s.spans {
+		n := sp.pad(positions)
+		l.cells = append(l.cells, n)
+		l.masks = append(l.masks, blindMask(n*g.length*g.count))
+	}
+	return l
+}
+
+// see opens the group's i-th row of each mask for a token at this position.
+func (s *streams) see(g *groupLayout, i, position int) {
+	for k, sp := range s.spans {
+		row := g.masks[k][2*g.cells[k]*i:]
+		first := 0
+		if sp.window > 0 {
+			first = max(0, position-sp.window+1)
+		}
+		// A window that goes over the ring's end goes on at its beginning.
+		from, n := sp.cell(first), position-first+1
+		before := min(n, sp.cells-from)
+		clear(row[2*from : 2*(from+before)])
+		clear(row[:2*(n-before)])
+	}
+}
+
+func (sp span) cell(position int) int { return position % sp.cells }
+
 // pad rounds up the number of cells that are attended over: few shapes of
 // graphs, and views that the kernels like.
-func (s *streams) pad(n int) int { return min((n+31)/32*32, s.cells) }
+func (sp span) pad(n int) int { return min((n+31)/32*32, sp.cells) }
 
 // blindMask is an f16 mask in which nothing is seen: minus infinity everywhere.
 func blindMask(n int) []byte {
@@ -140,15 +209,13 @@ func blindMask(n int) []byte {
 	return b
 }
 
-// see opens the first n cells of a mask's row.
-func see(row []byte, n int) { clear(row[:2*n]) }
-
 // sameShape tells whether two layouts need the same graph: they differ in
 // tokens, positions and masks alone.
 func (l *layout) sameShape(o *layout) bool {
 	return len(l.tokens) == len(o.tokens) && len(l.outputs) == len(o.outputs) && l.gaps == o.gaps &&
+		(l.tail == nil || l.tail.sameShape(o.tail)) &&
 		slices.EqualFunc(l.groups, o.groups, func(a, b groupLayout) bool {
 			return a.from == b.from && a.length == b.length && a.first == b.first && a.count == b.count &&
-				a.cells == b.cells && (a.gathers == nil) == (b.gathers == nil)
+				slices.Equal(a.cells, b.cells) && (a.gathers == nil) == (b.gathers == nil)
 		})
 }

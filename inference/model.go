@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"math"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/ollama/ollama/ml"
 	_ "github.com/ollama/ollama/ml/backend" // the ggml runtime
@@ -34,6 +36,7 @@ type architecture interface {
 
 // architectures by their name in a file's metadata.
 var architectures = map[string]func(h *header, vocab int) (architecture, error){
+	"gemma4":   newGemma4,
 	"llama":    newLlama,
 	"mistral3": newMistral3,
 	"qwen3":    newQwen3,
@@ -48,6 +51,7 @@ type Model struct {
 	arch       architecture
 	streams    *streams
 	limits     Limits
+	lowest     []int // of each slot, see Limits
 	vocab      int
 	groups     int  // attentions that a step's graph has room for
 	padTokens  bool // a lone token takes another kernel: double it
@@ -96,7 +100,8 @@ func Open(path string, o Options) (m *Model, err error) {
 	if o, m.Plan, err = makePlan(load, m.arch.streams(), o); err != nil {
 		return m, err
 	}
-	m.limits = Limits{o.Slots, o.Cells, o.Tokens}
+	m.limits = newLimits(m.arch.streams(), o)
+	m.lowest = make([]int, o.Slots)
 	defer caught(&err, "loading "+path)
 	if h.file == "" {
 		f, err := h.writeSynthetic()
@@ -145,6 +150,17 @@ func caught(err *error, doing string) {
 	}
 }
 
+func newLimits(shapes []streamShape, o Options) Limits {
+	l := Limits{Slots: o.Slots, Cells: o.Cells, Tokens: o.Tokens}
+	for _, s := range shapes {
+		if sp := spanOf(s.window, o.Cells); sp.window > 0 && (l.Ring == 0 || sp.cells < l.Ring) {
+			l.Ring = sp.cells
+		}
+		l.Window = max(l.Window, spanOf(s.window, o.Cells).window)
+	}
+	return l
+}
+
 // Limits says what fits.
 func (m *Model) Limits() Limits { return m.limits }
 
@@ -173,17 +189,18 @@ func (m *Model) probe(h *header) {
 	}
 	probed := map[matrix]bool{}
 	for name, t := range h.tensors {
-		if len(t.Shape) != 2 || m.be.Get(name) == nil {
-			continue
+		head := name == "output.weight" || name == "token_embd.weight"
+		if len(t.Shape) != 2 || !(head || strings.HasPrefix(name, "blk.") || name == "per_layer_model_proj.weight") {
+			continue // not multiplied, or of a part that reads no text
 		}
-		k := matrix{t.Kind, t.Shape[0], t.Shape[1], name == "output.weight" || name == "token_embd.weight"}
+		k := matrix{t.Kind, t.Shape[0], t.Shape[1], head}
 		if probed[k] {
 			continue
 		}
 		probed[k] = true
 		if !m.loneRowsAreEqual(m.be.Get(name)) {
 			slog.Debug("lone rows are doubled", "type", t.Kind)
-			m.padOutputs = true // the last layer's second half runs on the outputs alone
+			m.padOutputs = true // the last layers, or the last one's second half, run on the outputs alone
 			m.padTokens = m.padTokens || !k.head
 		}
 	}
@@ -273,21 +290,57 @@ func (m *Model) compute(rows []Row, done func(part []Row, logits []float32, outp
 	if err := m.check(rows); err != nil {
 		return err
 	}
-	for len(rows) > 0 {
-		n, long := 0, 0
-		for n < len(rows) && (len(rows[n].Tokens) == 1 || long < m.groups-1) {
-			if len(rows[n].Tokens) > 1 {
-				long++
-			}
-			n++
-		}
-		logits, outputs := m.step(rows[:n])
-		if err := done(rows[:n], logits, outputs); err != nil {
+	rest := m.computeBeginnings(rows)
+	for at := 0; at < len(rest); {
+		n := m.fitting(rest[at:])
+		logits, outputs := m.step(rest[at : at+n])
+		if err := done(rows[at:at+n], logits, outputs); err != nil {
 			return err
 		}
-		rows = rows[n:]
+		at += n
+	}
+	for _, r := range rows {
+		m.lowest[r.Slot] = m.limits.Lowest(m.lowest[r.Slot], r.Pos+len(r.Tokens))
 	}
 	return nil
+}
+
+// computeBeginnings computes rows too long for the rings of a slot part by part,
+// and gives what is left of all rows.
+func (m *Model) computeBeginnings(rows []Row) []Row {
+	if m.limits.Ring == 0 {
+		return rows
+	}
+	rest := slices.Clone(rows)
+	for {
+		var parts []Row
+		for i := range rest {
+			if r := &rest[i]; len(r.Tokens) > longestPart {
+				parts = append(parts, Row{Slot: r.Slot, Pos: r.Pos, Tokens: r.Tokens[:longestPart]})
+				r.Pos, r.Tokens = r.Pos+longestPart, r.Tokens[longestPart:]
+			}
+		}
+		if len(parts) == 0 {
+			return rest
+		}
+		for len(parts) > 0 {
+			n := m.fitting(parts)
+			m.step(parts[:n])
+			parts = parts[n:]
+		}
+	}
+}
+
+// fitting is how many of the rows fit into one graph.
+func (m *Model) fitting(rows []Row) int {
+	n, long := 0, 0
+	for n < len(rows) && (len(rows[n].Tokens) == 1 || long < m.groups-1) {
+		if len(rows[n].Tokens) > 1 {
+			long++
+		}
+		n++
+	}
+	return n
 }
 
 // step computes the graph of the rows: the last one again where only the
@@ -346,6 +399,11 @@ func (m *Model) check(rows []Row) error {
 			return fmt.Errorf("row %d has %d tokens from position %d in a slot of %d cells", i, len(r.Tokens), r.Pos, m.limits.Cells)
 		}
 		seen[r.Slot] = true
+		if r.Pos == 0 {
+			m.lowest[r.Slot] = 0
+		} else if !m.limits.Resumes(m.lowest[r.Slot], r.Pos) {
+			return fmt.Errorf("row %d goes on at position %d, but slot %d holds the positions from %d on", i, r.Pos, r.Slot, m.lowest[r.Slot])
+		}
 		for _, t := range r.Tokens {
 			if t < 0 || int(t) >= m.vocab {
 				return fmt.Errorf("row %d holds token %d; the vocabulary has %d", i, t, m.vocab)
@@ -364,10 +422,14 @@ func (m *Model) Copy(dst, src, n int) (err error) {
 	if n == 0 || dst == src {
 		return nil
 	}
+	if !m.limits.Resumes(m.lowest[src], n) {
+		return fmt.Errorf("copying %d positions of slot %d, which holds those from %d on", n, src, m.lowest[src])
+	}
 	m.forget()
 	ctx := m.be.NewContext()
 	defer ctx.Close()
 	m.streams.copy(ctx, dst, src, n)
 	ctx.Compute()
+	m.lowest[dst] = m.lowest[src]
 	return nil
 }

@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"github.com/ollama/ollama/ml"
 	"log/slog"
 	"math"
 	"math/rand/v2"
@@ -47,6 +48,12 @@ func openModel(t testing.TB, o Options) *Model {
 }
 
 // row is a chunk of a prompt for a slot.
+// useCache gives an empty model a cache of another type.
+func (m *Model) useCache(kind ml.DType) {
+	m.streams.ctx.Close()
+	m.streams = newStreams(m.be, m.arch.streams(), kind, m.limits.Slots, m.limits.Cells)
+}
+
 func row(slot, pos int, tokens []int32, sample bool) Row {
 	return Row{Slot: slot, Pos: pos, Tokens: tokens, Sample: sample}
 }

@@ -2,7 +2,6 @@ package inference
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/ollama/ollama/ml"
 	"github.com/ollama/ollama/ml/nn"
@@ -13,25 +12,16 @@ import (
 // size of its own, an RMS norm over each head's query and key, and rotary
 // positions that pair a head's two halves.
 type qwen3 struct {
-	Embedding  *nn.Embedding `gguf:"token_embd"`
-	Layers     []qwen3Layer  `gguf:"blk"`
-	OutputNorm *nn.RMSNorm   `gguf:"output_norm"`
-	Output     *nn.Linear    `gguf:"output"` // the runtime gives tied embeddings this name too
+	decoder
+	Attention []qwen3Attention `gguf:"blk"`
 
-	decoderSizes
+	yarn *yarn // nil: positions are not scaled
 }
 
-type qwen3Layer struct {
-	AttentionNorm *nn.RMSNorm `gguf:"attn_norm"`
-	Query         *nn.Linear  `gguf:"attn_q"`
-	QueryNorm     *nn.RMSNorm `gguf:"attn_q_norm"`
-	Key           *nn.Linear  `gguf:"attn_k"`
-	KeyNorm       *nn.RMSNorm `gguf:"attn_k_norm"`
-	Value         *nn.Linear  `gguf:"attn_v"`
-	AttentionOut  *nn.Linear  `gguf:"attn_output"`
-
-	MLPNorm *nn.RMSNorm `gguf:"ffn_norm"`
-	MLP     gatedMLP    `gguf:""`
+type qwen3Attention struct {
+	projections
+	QueryNorm *nn.RMSNorm `gguf:"attn_q_norm"`
+	KeyNorm   *nn.RMSNorm `gguf:"attn_k_norm"`
 }
 
 func newQwen3(h *header, vocab int) (architecture, error) {
@@ -42,7 +32,7 @@ func newQwen3(h *header, vocab int) (architecture, error) {
 		c.fail("rope.dimension_count", " is %d; this architecture turns whole heads, of %d", n, z.headDim)
 	}
 	z.ropeDim = z.headDim
-	c.scaling([]string{"none"})
+	y := c.yarn(false)
 	c.fit(z)
 	if c.err != nil {
 		return nil, c.err
@@ -54,34 +44,19 @@ func newQwen3(h *header, vocab int) (architecture, error) {
 		s.want(fmt.Sprintf("blk.%d.attn_q_norm.weight", i), z.headDim)
 		s.want(fmt.Sprintf("blk.%d.attn_k_norm.weight", i), z.headDim)
 	}
-	return &qwen3{Layers: make([]qwen3Layer, z.layers), decoderSizes: z}, s.err
+	return &qwen3{newDecoder(z), make([]qwen3Attention, z.layers), y}, s.err
 }
 
 // forward gives the logits, [vocab, outputs].
 func (m *qwen3) forward(s *step) ml.Tensor {
-	h := m.Embedding.Forward(s.ctx, s.tokens)
-	for i := range m.Layers {
-		l := &m.Layers[i]
-		a := m.attention(s, l, i, l.AttentionNorm.Forward(s.ctx, h, m.eps))
-		if i == len(m.Layers)-1 {
-			a, h = s.onlyOutputs(a), s.onlyOutputs(h)
+	return m.run(s, func(i int, x ml.Tensor) ml.Tensor {
+		a := &m.Attention[i]
+		turn := func(t ml.Tensor) ml.Tensor {
+			return nn.RoPE(s.ctx, t, s.positions, m.ropeDim, m.ropeBase, m.yarn.scale(), append(m.yarn.options(), rope.WithTypeNeoX())...)
 		}
-		h = a.Add(s.ctx, h)
-		h = l.MLP.forward(s.ctx, l.MLPNorm.Forward(s.ctx, h, m.eps)).Add(s.ctx, h)
-	}
-	return m.Output.Forward(s.ctx, m.OutputNorm.Forward(s.ctx, h, m.eps))
-}
-
-// attention maps [hidden, tokens] to [hidden, tokens].
-func (m *qwen3) attention(s *step, l *qwen3Layer, i int, x ml.Tensor) ml.Tensor {
-	n := x.Dim(1)
-	turn := func(t ml.Tensor) ml.Tensor {
-		return nn.RoPE(s.ctx, t, s.positions, m.ropeDim, m.ropeBase, 1, rope.WithTypeNeoX())
-	}
-	q := l.Query.Forward(s.ctx, x).Reshape(s.ctx, m.headDim, m.heads, n)
-	k := l.Key.Forward(s.ctx, x).Reshape(s.ctx, m.headDim, m.kvHeads, n)
-	q = turn(l.QueryNorm.Forward(s.ctx, q, m.eps))
-	k = turn(l.KeyNorm.Forward(s.ctx, k, m.eps))
-	v := l.Value.Forward(s.ctx, x)
-	return l.AttentionOut.Forward(s.ctx, s.attend(i, q, k, v, 1/math.Sqrt(float64(m.headDim))))
+		q, k, v := a.heads(s.ctx, x, &m.decoderSizes)
+		q = turn(a.QueryNorm.Forward(s.ctx, q, m.eps))
+		k = turn(a.KeyNorm.Forward(s.ctx, k, m.eps))
+		return a.Output.Forward(s.ctx, s.attend(i, q, k, v, m.scale()))
+	})
 }

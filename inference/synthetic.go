@@ -33,7 +33,7 @@ type synthetic struct {
 	heads, kvHeads, headDim int
 	vocab, context          int
 	eps, ropeBase           float32
-	optional                string    // the tensors it has of those that a file may lack, by name
+	optional                []string  // the tensors it has of those that a file may lack; those of layers without the layer
 	own                     fsggml.KV // keys of the architecture's own; they go before the common ones
 }
 
@@ -47,31 +47,62 @@ func yarnOf(factor float32, original uint32) fsggml.KV {
 	}
 }
 
-const ownOutput, ropeFreqs = "output.weight", "rope_freqs.weight"
+// gemma4Of are the keys of Gemma 4's own: every so many layers one looks back
+// over everything, the last shared ones keep no keys and values, and have an MLP
+// of the width wide.
+func gemma4Of(layers, every, shared, mlp, wide, window, windowHead, perLayer int) fsggml.KV {
+	slides, widths := make([]bool, layers), make([]int32, layers)
+	for i := range layers {
+		slides[i] = (i+1)%every != 0
+		if widths[i] = int32(mlp); i >= layers-shared {
+			widths[i] = int32(wide)
+		}
+	}
+	return fsggml.KV{
+		"attention.sliding_window": uint32(window), "attention.sliding_window_pattern": slides, "attention.shared_kv_layers": uint32(shared),
+		"attention.key_length_swa": uint32(windowHead), "attention.value_length_swa": uint32(windowHead),
+		"rope.dimension_count_swa": uint32(windowHead), "rope.freq_base_swa": float32(1e4),
+		"feed_forward_length": widths, "embedding_length_per_layer_input": uint32(perLayer), "final_logit_softcapping": float32(30),
+	}
+}
+
+// The tensors that only some models of an architecture have.
+var (
+	tied       = []string{}
+	untied     = []string{"output.weight"}
+	llama3Tied = []string{"rope_freqs.weight"}
+	llama3     = []string{"rope_freqs.weight", "output.weight"}
+	gemma4E    = []string{"attn_v.weight", "layer_output_scale.weight"}
+)
 
 // synthetics by name. The sizes are those of the published config.json files:
-// of Qwen/Qwen3-*, mistralai/Ministral-3-*-2512, meta-llama/Llama-3.*.
+// of Qwen/Qwen3-*, mistralai/Ministral-3-*-2512, meta-llama/Llama-3.*, google/gemma-4-*. Of
+// those that read images or sound too it is the language model alone.
 var synthetics = map[string]synthetic{
 	//               arch    layers hidden mlp   heads kv head  vocab   context  eps   rope base
-	"qwen3-0.6b": {"qwen3", 28, 1024, 3072, 16, 8, 128, 151936, 40960, 1e-6, 1e6, "", nil},
-	"qwen3-1.7b": {"qwen3", 28, 2048, 6144, 16, 8, 128, 151936, 40960, 1e-6, 1e6, "", nil},
-	"qwen3-4b":   {"qwen3", 36, 2560, 9728, 32, 8, 128, 151936, 40960, 1e-6, 1e6, "", nil},
-	"qwen3-8b":   {"qwen3", 36, 4096, 12288, 32, 8, 128, 151936, 40960, 1e-6, 1e6, ownOutput, nil},
-	"qwen3-14b":  {"qwen3", 40, 5120, 17408, 40, 8, 128, 151936, 40960, 1e-6, 1e6, ownOutput, nil},
-	"qwen3-32b":  {"qwen3", 64, 5120, 25600, 64, 8, 128, 151936, 40960, 1e-6, 1e6, ownOutput, nil},
+	"qwen3-0.6b": {"qwen3", 28, 1024, 3072, 16, 8, 128, 151936, 40960, 1e-6, 1e6, tied, nil},
+	"qwen3-1.7b": {"qwen3", 28, 2048, 6144, 16, 8, 128, 151936, 40960, 1e-6, 1e6, tied, nil},
+	"qwen3-4b":   {"qwen3", 36, 2560, 9728, 32, 8, 128, 151936, 40960, 1e-6, 1e6, tied, nil},
+	"qwen3-8b":   {"qwen3", 36, 4096, 12288, 32, 8, 128, 151936, 40960, 1e-6, 1e6, untied, nil},
+	"qwen3-14b":  {"qwen3", 40, 5120, 17408, 40, 8, 128, 151936, 40960, 1e-6, 1e6, untied, nil},
+	"qwen3-32b":  {"qwen3", 64, 5120, 25600, 64, 8, 128, 151936, 40960, 1e-6, 1e6, untied, nil},
 
-	"ministral3-3b":  {"mistral3", 26, 3072, 9216, 32, 8, 128, 131072, 262144, 1e-5, 1e6, "", yarnOf(16, 16384)},
-	"ministral3-8b":  {"mistral3", 34, 4096, 14336, 32, 8, 128, 131072, 262144, 1e-5, 1e6, ownOutput, yarnOf(16, 16384)},
-	"ministral3-14b": {"mistral3", 40, 5120, 16384, 32, 8, 128, 131072, 262144, 1e-5, 1e9, ownOutput, yarnOf(16, 16384)},
+	"ministral3-3b":  {"mistral3", 26, 3072, 9216, 32, 8, 128, 131072, 262144, 1e-5, 1e6, tied, yarnOf(16, 16384)},
+	"ministral3-8b":  {"mistral3", 34, 4096, 14336, 32, 8, 128, 131072, 262144, 1e-5, 1e6, untied, yarnOf(16, 16384)},
+	"ministral3-14b": {"mistral3", 40, 5120, 16384, 32, 8, 128, 131072, 262144, 1e-5, 1e9, untied, yarnOf(16, 16384)},
 
-	"llama3.2-1b": {"llama", 16, 2048, 8192, 32, 8, 64, 128256, 131072, 1e-5, 5e5, ropeFreqs, nil},
-	"llama3.2-3b": {"llama", 28, 3072, 8192, 24, 8, 128, 128256, 131072, 1e-5, 5e5, ropeFreqs, nil},
-	"llama3.1-8b": {"llama", 32, 4096, 14336, 32, 8, 128, 128256, 131072, 1e-5, 5e5, ownOutput + ropeFreqs, nil},
+	"llama3.2-1b": {"llama", 16, 2048, 8192, 32, 8, 64, 128256, 131072, 1e-5, 5e5, llama3Tied, nil},
+	"llama3.2-3b": {"llama", 28, 3072, 8192, 24, 8, 128, 128256, 131072, 1e-5, 5e5, llama3Tied, nil},
+	"llama3.1-8b": {"llama", 32, 4096, 14336, 32, 8, 128, 128256, 131072, 1e-5, 5e5, llama3, nil},
+
+	"gemma4-e2b": {"gemma4", 35, 1536, 6144, 8, 1, 512, 262144, 131072, 1e-6, 1e6, gemma4E, gemma4Of(35, 5, 20, 6144, 2*6144, 512, 256, 256)},
+	"gemma4-e4b": {"gemma4", 42, 2560, 10240, 8, 2, 512, 262144, 131072, 1e-6, 1e6, gemma4E, gemma4Of(42, 6, 18, 10240, 10240, 512, 256, 256)},
 
 	// Made up, for tests: rows are long enough for every type.
-	"qwen3-tiny":    {"qwen3", 2, 256, 512, 4, 2, 64, 512, 8192, 1e-6, 1e6, "", nil},
-	"llama-tiny":    {"llama", 2, 256, 512, 4, 2, 64, 512, 8192, 1e-5, 5e5, ownOutput + ropeFreqs, nil},
-	"mistral3-tiny": {"mistral3", 2, 256, 512, 4, 2, 64, 512, 8192, 1e-5, 1e6, "", yarnOf(16, 512)},
+	"qwen3-tiny":    {"qwen3", 2, 256, 512, 4, 2, 64, 512, 8192, 1e-6, 1e6, tied, nil},
+	"llama-tiny":    {"llama", 2, 256, 512, 4, 2, 64, 512, 8192, 1e-5, 5e5, llama3, nil},
+	"mistral3-tiny": {"mistral3", 2, 256, 512, 4, 2, 64, 512, 8192, 1e-5, 1e6, tied, yarnOf(16, 512)},
+	"gemma4-tiny":   {"gemma4", 6, 256, 512, 4, 1, 128, 512, 8192, 1e-6, 1e6, gemma4E, gemma4Of(6, 3, 2, 512, 1024, 32, 64, 256)},
 }
 
 // parseSynthetic takes a name apart.
@@ -154,12 +185,12 @@ func syntheticHeader(name string) (*header, error) {
 	if err != nil {
 		return nil, err
 	}
-	build := architectures[s.arch]
-	if build == nil {
-		return nil, fmt.Errorf("%s: architecture %q is not supported", name, s.arch)
-	}
+	return s.header(name, kind, madeUpVocab(s.vocab))
+}
+
+func (s synthetic) header(name string, kind fsggml.TensorType, tokenizer fsggml.KV) (*header, error) {
 	kv := s.keys()
-	maps.Copy(kv, madeUpVocab(s.vocab))
+	maps.Copy(kv, tokenizer)
 	f, err := tempGGUF(kv, nil) // the metadata in the form that is read from files
 	if err != nil {
 		return nil, err
@@ -171,7 +202,7 @@ func syntheticHeader(name string) (*header, error) {
 	}
 	h.path, h.file = name, ""
 	h.invent = func(name string, optional bool, shape []int) {
-		if optional && !strings.Contains(s.optional, name) {
+		if h.tensors[name] != nil || optional && !slices.Contains(s.optional, layerless(name)) {
 			return
 		}
 		t := &fsggml.Tensor{Name: name, Kind: uint32(kind)}
@@ -183,7 +214,7 @@ func syntheticHeader(name string) (*header, error) {
 		}
 		h.tensors[name] = t
 	}
-	_, err = build(h, s.vocab)
+	_, err = architectures[s.arch](h, s.vocab)
 	for _, name := range slices.Sorted(maps.Keys(h.tensors)) {
 		if err == nil {
 			err = checkTensor(h.tensors[name], uint64(s.layers))
@@ -195,10 +226,22 @@ func syntheticHeader(name string) (*header, error) {
 	return h, nil
 }
 
+// layerless is a tensor's name without its layer.
+func layerless(name string) string {
+	if rest, ok := strings.CutPrefix(name, "blk."); ok {
+		_, name, _ = strings.Cut(rest, ".")
+	}
+	return name
+}
+
 // SyntheticID checks the name of a synthetic model and gives what tells its
 // weights from others: their size in bytes and a hash.
 func SyntheticID(name string) (size int64, sha string, err error) {
-	h, err := syntheticHeader(name)
+	s, kind, err := parseSynthetic(name)
+	if err != nil {
+		return 0, "", err
+	}
+	h, err := s.header(name, kind, nil)
 	if err != nil {
 		return 0, "", err
 	}

@@ -77,6 +77,12 @@ func (m *tinyModel) add(rng *rand.Rand, kind fsggml.TensorType, name string, sha
 	m.tensors = append(m.tensors, &fsggml.Tensor{Name: name, Kind: uint32(kind), Shape: shape, WriterTo: bytes.NewReader(ggml.Quantize(kind, values, shape))})
 }
 
+// addFloats makes a row of F32 values.
+func (m *tinyModel) addFloats(name string, values []float32) {
+	shape := []uint64{uint64(len(values))}
+	m.tensors = append(m.tensors, &fsggml.Tensor{Name: name, Shape: shape, WriterTo: bytes.NewReader(ggml.Quantize(fsggml.TensorTypeF32, values, shape))})
+}
+
 // randomBlocks are n values of a type that takes long to quantize to, or cannot
 // be without samples of activations: any bytes are values of such a type, once
 // the block's scale is a small f16. It comes first, in IQ1_M spread over the end.
