@@ -215,15 +215,7 @@ func (s synthetic) header(name string, kind fsggml.TensorType, tokenizer fsggml.
 		h.tensors[name] = t
 	}
 	_, err = architectures[s.arch](h, s.vocab)
-	for _, name := range slices.Sorted(maps.Keys(h.tensors)) {
-		if err == nil {
-			err = checkTensor(h.tensors[name], uint64(s.layers))
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return h, nil
+	return h, err
 }
 
 // layerless is a tensor's name without its layer.
@@ -260,9 +252,8 @@ func (h *header) size() (n uint64) {
 // writeSynthetic writes the weights to a temporary file, from which they are
 // loaded, and gives it open.
 func (h *header) writeSynthetic() (*os.File, error) {
-	var disk syscall.Statfs_t
-	if err := syscall.Statfs(os.TempDir(), &disk); err == nil && h.size() > disk.Bavail*uint64(disk.Bsize) {
-		return nil, fmt.Errorf("%s: its weights are %d MB, but %s has room for %d MB: make room, or set TMPDIR", h.path, h.size()>>20, os.TempDir(), disk.Bavail*uint64(disk.Bsize)>>20)
+	if err := roomFor(h.path, h.size(), os.TempDir()); err != nil {
+		return nil, err
 	}
 	fill(h.tensors)
 	kv := fsggml.KV{}
@@ -282,6 +273,24 @@ func (h *header) writeSynthetic() (*os.File, error) {
 	}
 	h.file, h.offset = openPath(f), written.offset
 	return f, nil
+}
+
+// roomFor refuses weights of more bytes than the folder has room for.
+func roomFor(name string, size uint64, dir string) error {
+	free, err := DiskFree(dir)
+	if err == nil && size > free {
+		err = fmt.Errorf("%s: its weights are %d MB, but %s has room for %d MB: make room, or set TMPDIR", name, size>>20, dir, free>>20)
+	}
+	return err
+}
+
+// DiskFree is how many bytes a folder has room for.
+func DiskFree(dir string) (uint64, error) {
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(dir, &disk); err != nil {
+		return 0, fmt.Errorf("%s: %w", dir, err)
+	}
+	return disk.Bavail * uint64(disk.Bsize), nil
 }
 
 // tempGGUF writes a file without a name: it is gone once it is closed, whatever

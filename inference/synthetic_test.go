@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -38,7 +39,9 @@ func TestSyntheticParameters(t *testing.T) {
 		}
 		n := 0.0
 		for _, tensor := range h.tensors {
-			n += float64(tensor.Elements())
+			if n += float64(tensor.Elements()); checkTensor(tensor, uint64(s.layers)) != nil {
+				t.Errorf("%s: %v", name, checkTensor(tensor, uint64(s.layers))) // rows fill the largest blocks
+			}
 		}
 		if off := n/published[name] - 1; !(math.Abs(off) < 0.02) {
 			t.Errorf("%s has %.0f parameters, %.0f are published", name, n, published[name])
@@ -179,5 +182,18 @@ func TestSyntheticNames(t *testing.T) {
 	}
 	if len(ids) != 3 {
 		t.Errorf("three models share hashes: %v", slices.Collect(maps.Keys(ids)))
+	}
+}
+
+func TestNoRoom(t *testing.T) {
+	dir := t.TempDir()
+	if err := roomFor("synthetic:x", 1, dir); err != nil {
+		t.Error(err)
+	}
+	if err := roomFor("synthetic:x", 1<<60, dir); err == nil || !strings.Contains(err.Error(), "synthetic:x: its weights are 1099511627776 MB, but "+dir+" has room for ") {
+		t.Error(err)
+	}
+	if err := roomFor("synthetic:x", 1, filepath.Join(dir, "nowhere")); err == nil || !strings.Contains(err.Error(), "nowhere: no such file") {
+		t.Error(err)
 	}
 }

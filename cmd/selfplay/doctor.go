@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -157,10 +156,8 @@ func folders() []folder {
 	}
 	list = append(list, folder{Use: "ollama", Path: store})
 	for i := range list {
-		var disk syscall.Statfs_t
-		if err := syscall.Statfs(list[i].Path, &disk); err == nil {
-			list[i].There, list[i].Free = true, disk.Bavail*uint64(disk.Bsize)
-		}
+		free, err := inference.DiskFree(list[i].Path)
+		list[i].There, list[i].Free = err == nil, free
 	}
 	return list
 }
