@@ -79,6 +79,12 @@ var (
 		"mistral3.rope.scaling.mscale": float32(1), "mistral3.rope.scaling.mscale_all_dim": float32(1),
 		"mistral3.rope.scaling_beta": float32(0.2),
 	}
+	// llama.cpp reads no bounds for Qwen3: they are the authors' own.
+	qwen3sYarn = fsggml.KV{
+		"qwen3.rope.scaling.type": "yarn", "qwen3.rope.scaling.factor": float32(4),
+		"qwen3.rope.scaling.original_context_length": uint32(24),
+		"qwen3.rope.scaling.yarn_beta_fast":          float32(32), "qwen3.rope.scaling.yarn_beta_slow": float32(1),
+	}
 	publicYarn = fsggml.KV{
 		"mistral3.rope.scaling.type": "yarn", "mistral3.rope.scaling.factor": float32(4),
 		"mistral3.rope.scaling.original_context_length": uint32(24),
@@ -105,13 +111,18 @@ func (f family) make(kind fsggml.TensorType) *tinyModel {
 	return m
 }
 
-const turnsHalf = "Llama that turns half of each head" // llama.cpp loads no such file
+// Families that one of the oracles does not compute.
+const (
+	turnsHalf = "Llama that turns half of each head" // llama.cpp loads no such file
+	qwen3YaRN = "Qwen3 with YaRN"                    // ollama leaves out YaRN's scaling of attention
+)
 
 var families = []family{
 	{"Qwen3 with tied embeddings", "qwen3", func(*tinyModel, *rand.Rand) {}},
 	{"Qwen3 with its own output", "qwen3", func(m *tinyModel, rng *rand.Rand) {
 		m.add(rng, fsggml.TensorType(m.tensor("token_embd.weight").Kind), "output.weight", 64, 261)
 	}},
+	{qwen3YaRN, "qwen3", func(m *tinyModel, _ *rand.Rand) { maps.Copy(m.kv, qwen3sYarn) }},
 	{"Llama", "llama", func(*tinyModel, *rand.Rand) {}},
 	{turnsHalf, "llama", func(m *tinyModel, _ *rand.Rand) {
 		m.kv["llama.rope.dimension_count"] = uint32(16)
@@ -135,11 +146,22 @@ var families = []family{
 	{"Gemma 4 as the 31B", "gemma4", likeThe31B},
 }
 
+// prompt is what the goldens are the answers to, or the beginning of it.
+func (f family) prompt() []int32 {
+	if f.arch == "gemma4" {
+		return randomPrompts(500)[1]
+	}
+	return randomPrompts(110)[1]
+}
+
 // TestFamilies computes each with ollama's own graph of it. A lone row of Q4_1
 // takes the same kernel as one among others, and so our engine computes it
 // alone, as ollama does.
 func TestFamilies(t *testing.T) {
 	for _, f := range families {
+		if f.name == qwen3YaRN {
+			continue
+		}
 		t.Run(f.name, func(t *testing.T) {
 			p := randomPrompts(110)
 			ours, theirs := f.make(fsggml.TensorTypeQ4_1), f.make(fsggml.TensorTypeQ4_1)
@@ -152,7 +174,8 @@ func TestFamilies(t *testing.T) {
 // TestFamiliesOfLlamaCpp compares the most likely tokens after a prompt with
 // those of llama.cpp (that of llama-cpp-python 0.3.36, its server on one thread,
 // the same weights in F32). Both keep keys and values in f16, and add up in
-// different orders: 0.010 at most when this was written.
+// different orders: 0.010 at most when this was written. Gemma's prompts are
+// longer than its window and its ring.
 func TestFamiliesOfLlamaCpp(t *testing.T) {
 	b, err := os.ReadFile("testdata/families.json")
 	if err != nil {
@@ -178,7 +201,7 @@ func TestFamiliesOfLlamaCpp(t *testing.T) {
 			t.Errorf("%s: %d tokens in the golden", f.name, len(golden.Top))
 			continue
 		}
-		prompt := randomPrompts(110)[1][:golden.Tokens]
+		prompt := f.prompt()[:golden.Tokens]
 		logits := lastLogits(t, f.make(fsggml.TensorTypeF32), prompt)
 		var at []Candidate
 		for _, top := range golden.Top {
@@ -197,7 +220,7 @@ func TestFamiliesOfLlamaCpp(t *testing.T) {
 // lastLogits are those after a prompt.
 func lastLogits(t *testing.T, m *tinyModel, prompt []int32) []float32 {
 	t.Helper()
-	e, err := Open(m.write(t), Options{Slots: 1, Cells: 128, Threads: 1, Weights: WeightsFile})
+	e, err := Open(m.write(t), Options{Slots: 1, Cells: 512, Threads: 1, Weights: WeightsFile})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,9 +296,11 @@ func TestBrokenFamilies(t *testing.T) {
 		{"qwen3", "attention.temperature_scale", float32(0.1), "key qwen3.attention.temperature_scale is not supported"},
 		{"qwen3", "rope.freq_base", nil, "key qwen3.rope.freq_base is missing"},
 		{"qwen3", "rope.dimension_count", uint32(16), "key qwen3.rope.dimension_count is 16"},
-		{"qwen3", "rope.scaling.type", "yarn", `key qwen3.rope.scaling.type: "yarn" is not supported`},
-		{"qwen3", "rope.scaling.type", uint32(1), `key qwen3.rope.scaling.type: "" is not supported`},
-		{"qwen3", "rope.scaling.factor", float32(4), "key qwen3.rope.scaling.factor is not supported"},
+		{"qwen3", "rope.scaling.type", "longrope", `key qwen3.rope.scaling.type: "longrope" is not supported`},
+		{"qwen3", "rope.scaling.type", "yarn", "key qwen3.rope.scaling.factor is missing"},
+		{"qwen3", "rope.scaling.type", uint32(1), `key qwen3.rope.scaling.type: 0x1 is not supported`},
+		{"qwen3", "rope.scaling.factor", float32(4), "key qwen3.rope.scaling.factor is given, but key rope.scaling.type does not say yarn"},
+		{"qwen3", "rope.scaling.yarn_log_multiplier", float32(1), "key qwen3.rope.scaling.yarn_log_multiplier is not supported"},
 		{"qwen3", "expert_count", uint32(4), "a mixture of 4 experts"},
 		{"llama", "rope.scaling.type", "longrope", `key llama.rope.scaling.type: "longrope" is not supported`},
 		{"llama", "rope.scaling.type", "linear", "key llama.rope.scaling.factor is missing"},

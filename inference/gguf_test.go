@@ -96,13 +96,26 @@ func TestBrokenModels(t *testing.T) {
 	}
 }
 
-// TestNotANumber: weights that give no numbers stop the run.
+// TestNotANumber: weights that give no numbers stop the run, and the layer is
+// named.
 func TestNotANumber(t *testing.T) {
-	m := newTiny(fsggml.TensorTypeF32)
-	norm := slices.Repeat([]byte{0, 0, 0xc0, 0x7f}, 64) // NaN
-	m.tensor("output_norm.weight").WriterTo = bytes.NewReader(norm)
-	if err := tryModel(m.write(t)); err == nil || !strings.Contains(err.Error(), "not a number") {
-		t.Errorf("error %v", err)
+	for _, test := range []struct{ tensor, want string }{
+		{"output_norm.weight", "it is the output"},
+		{"blk.0.attn_norm.weight", "layer 0 is the first"},
+		{"blk.2.attn_norm.weight", "slot 1, positions from 0: layer 2 is the first"},
+		{"blk.6.ffn_norm.weight", "layer 6 is the first"}, // computed for the outputs alone
+	} {
+		model := newGemma4Family(fsggml.TensorTypeF32)
+		model.tensor(test.tensor).WriterTo = bytes.NewReader(slices.Repeat([]byte{0, 0, 0xc0, 0x7f}, 64)) // NaN
+		m, err := Open(model.write(t), Options{Slots: 2, Cells: 64, Threads: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = m.Forward(&Batch{Rows: []Row{row(1, 0, []int32{5, 6, 7}, true)}})
+		if err == nil || !strings.Contains(err.Error(), "not a number") || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v", test.tensor, err)
+		}
+		m.Close()
 	}
 }
 

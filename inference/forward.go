@@ -1,0 +1,252 @@
+package inference
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/ollama/ollama/ml"
+	"golang.org/x/sync/errgroup"
+)
+
+// Forward computes the rows of a batch and draws the tokens of those that
+// sample.
+func (m *Model) Forward(b *Batch) error {
+	err := m.compute(b.Rows, m.draw)
+	if errors.Is(err, errNaN) {
+		err = fmt.Errorf("%w%s", err, m.whereNaN(b.Rows))
+	}
+	return err
+}
+
+// draw fills in the tokens of the rows that the logits belong to.
+func (m *Model) draw(rows []Row, logits []float32, outputs []int) error {
+	draw := func(i int) (err error) {
+		r := &rows[outputs[i]]
+		r.Token, err = Sample(logits[i*m.vocab:(i+1)*m.vocab], r.Draw)
+		return err
+	}
+	if len(outputs) == 1 { // another thread would cost more than it does
+		return draw(0)
+	}
+	var g errgroup.Group
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		g.Go(func() error {
+			for i := w; i < len(outputs); i += workers {
+				if err := draw(i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// whereNaN computes the rows of a batch again, one by one, and says which layer
+// is the first to give something that is not a number.
+func (m *Model) whereNaN(rows []Row) (where string) {
+	defer func() { // memory may be short: the error that there is says enough
+		if recover() != nil {
+			where = ""
+		}
+	}()
+	for _, r := range m.computeBeginnings(rows) {
+		for i, h := range m.hiddenStates(r) {
+			if slices.ContainsFunc(h, func(x float32) bool { return x != x }) {
+				return fmt.Sprintf(" (slot %d, positions from %d: layer %d is the first)", r.Slot, r.Pos, i)
+			}
+		}
+	}
+	return " (what the layers gave are numbers: it is the output)"
+}
+
+// hiddenStates computes a row and gives what each layer gives.
+func (m *Model) hiddenStates(r Row) (states [][]float32) {
+	m.forget()
+	ctx, kept := m.be.NewContext(), m.be.NewContextSize(len(m.arch.streams()))
+	defer ctx.Close()
+	defer kept.Close()
+	var layers []ml.Tensor
+	step := m.streams.graph(ctx, m.streams.lay([]Row{r}, m.padTokens, m.padOutputs))
+	step.watched = func(h ml.Tensor) {
+		to := kept.Layer(len(layers)).Zeros(ml.DTypeF32, h.Shape()...)
+		ctx.Forward(h.Copy(ctx, to))
+		layers = append(layers, to)
+	}
+	step.tail.watched = step.watched
+	ctx.Forward(m.arch.forward(step)).Compute()
+	for _, h := range layers {
+		states = append(states, h.BackendGet())
+	}
+	return states
+}
+
+// Logits computes the rows of a batch and gives the logits, [vocab], of those
+// that sample, by their place in the batch; nil for the others. Nothing is
+// drawn.
+func (m *Model) Logits(b *Batch) ([][]float32, error) {
+	all := make([][]float32, 0, len(b.Rows))
+	err := m.compute(b.Rows, func(rows []Row, logits []float32, outputs []int) error {
+		part := make([][]float32, len(rows))
+		for i, r := range outputs {
+			part[r] = logits[i*m.vocab : (i+1)*m.vocab]
+		}
+		all = append(all, part...)
+		return nil
+	})
+	return all, err
+}
+
+// compute runs the graph over the rows, in as many parts as its size demands,
+// and hands on each part's logits: outputs[i] is the row that the i-th belong to.
+func (m *Model) compute(rows []Row, done func(part []Row, logits []float32, outputs []int) error) (err error) {
+	defer caught(&err, "computing a batch")
+	if err := m.check(rows); err != nil {
+		return err
+	}
+	rest := m.computeBeginnings(rows)
+	for at := 0; at < len(rest); {
+		n := m.fitting(rest[at:])
+		logits, outputs := m.step(rest[at : at+n])
+		if err := done(rows[at:at+n], logits, outputs); err != nil {
+			return err
+		}
+		at += n
+	}
+	for _, r := range rows {
+		m.lowest[r.Slot] = m.limits.Lowest(m.lowest[r.Slot], r.Pos+len(r.Tokens))
+	}
+	return nil
+}
+
+// computeBeginnings computes rows too long for the rings of a slot part by part,
+// and gives what is left of all rows.
+func (m *Model) computeBeginnings(rows []Row) []Row {
+	if m.limits.Ring == 0 {
+		return rows
+	}
+	rest := slices.Clone(rows)
+	for {
+		var parts []Row
+		for i := range rest {
+			if r := &rest[i]; len(r.Tokens) > longestPart {
+				parts = append(parts, Row{Slot: r.Slot, Pos: r.Pos, Tokens: r.Tokens[:longestPart]})
+				r.Pos, r.Tokens = r.Pos+longestPart, r.Tokens[longestPart:]
+			}
+		}
+		if len(parts) == 0 {
+			return rest
+		}
+		for len(parts) > 0 {
+			n := m.fitting(parts)
+			m.step(parts[:n])
+			parts = parts[n:]
+		}
+	}
+}
+
+// fitting is how many of the rows fit into one graph.
+func (m *Model) fitting(rows []Row) int {
+	n, long := 0, 0
+	for n < len(rows) && (len(rows[n].Tokens) == 1 || long < m.groups-1) {
+		if len(rows[n].Tokens) > 1 {
+			long++
+		}
+		n++
+	}
+	return n
+}
+
+// step computes the graph of the rows: the last one again where only the
+// contents of its inputs differ, as from one decoding step to the next.
+func (m *Model) step(rows []Row) ([]float32, []int) {
+	l := m.streams.lay(rows, m.padTokens, m.padOutputs)
+	if m.last != nil && m.last.layout.sameShape(l) {
+		m.last.step.fill(l)
+	} else {
+		m.forget()
+		m.last = m.build(l)
+	}
+	m.last.ctx.Compute(m.last.logits)
+	return m.last.logits.Floats(), l.rows
+}
+
+// A graph is a step that is built. Its tensors lie in the memory that the
+// runtime gave to the graph computed last, and so it must be that one to be
+// computed again.
+type graph struct {
+	ctx    ml.Context
+	layout *layout
+	step   *step
+	logits ml.Tensor
+}
+
+func (m *Model) build(l *layout) *graph {
+	g := &graph{ctx: m.be.NewContext(), layout: l}
+	g.ctx.SetBatchSize(len(l.tokens))
+	g.step = m.streams.graph(g.ctx, l)
+	g.logits = m.arch.forward(g.step)
+	g.ctx.Forward(g.logits)
+	return g
+}
+
+// forget frees the last graph. It comes before any other graph is computed.
+func (m *Model) forget() {
+	if m.last != nil {
+		m.last.ctx.Close()
+		m.last = nil
+	}
+}
+
+// check refuses rows that the runtime would abort on, or that would read or
+// write cells of another slot.
+func (m *Model) check(rows []Row) error {
+	seen := make(map[int]bool, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		switch {
+		case r.Slot < 0 || r.Slot >= m.limits.Slots:
+			return fmt.Errorf("row %d names slot %d of %d", i, r.Slot, m.limits.Slots)
+		case seen[r.Slot]:
+			return fmt.Errorf("two rows name slot %d", r.Slot)
+		case len(r.Tokens) == 0 || r.Pos < 0 || r.Pos+len(r.Tokens) > m.limits.Cells:
+			return fmt.Errorf("row %d has %d tokens from position %d in a slot of %d cells", i, len(r.Tokens), r.Pos, m.limits.Cells)
+		}
+		seen[r.Slot] = true
+		if r.Pos == 0 {
+			m.lowest[r.Slot] = 0
+		} else if !m.limits.Resumes(m.lowest[r.Slot], r.Pos) {
+			return fmt.Errorf("row %d goes on at position %d, but slot %d holds the positions from %d on", i, r.Pos, r.Slot, m.lowest[r.Slot])
+		}
+		for _, t := range r.Tokens {
+			if t < 0 || int(t) >= m.vocab {
+				return fmt.Errorf("row %d holds token %d; the vocabulary has %d", i, t, m.vocab)
+			}
+		}
+	}
+	return nil
+}
+
+// Copy makes the first n cells of slot dst equal to those of slot src.
+func (m *Model) Copy(dst, src, n int) (err error) {
+	defer caught(&err, "copying a slot")
+	if dst < 0 || src < 0 || dst >= m.limits.Slots || src >= m.limits.Slots || n < 0 || n > m.limits.Cells {
+		return errors.New("copying a slot: no such slot or cell")
+	}
+	if n == 0 || dst == src {
+		return nil
+	}
+	if !m.limits.Resumes(m.lowest[src], n) {
+		return fmt.Errorf("copying %d positions of slot %d, which holds those from %d on", n, src, m.lowest[src])
+	}
+	m.forget()
+	ctx := m.be.NewContext()
+	defer ctx.Close()
+	m.streams.copy(ctx, dst, src, n)
+	ctx.Compute()
+	m.lowest[dst] = m.lowest[src]
+	return nil
+}
