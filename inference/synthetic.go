@@ -75,11 +75,11 @@ var (
 	gemma4E    = []string{"attn_v.weight", "layer_output_scale.weight"}
 )
 
-// synthetics by name. The sizes are those of the published config.json files:
-// of Qwen/Qwen3-*, mistralai/Ministral-3-*-2512, meta-llama/Llama-3.*, google/gemma-4-*. Of
-// those that read images or sound too it is the language model alone.
+// synthetics by name. The sizes are those that Qwen/Qwen3-*, meta-llama/Llama-3.*,
+// mistralai/Ministral-3-*-2512 and google/gemma-4-* were published with; of models
+// that read images or sound too, those of the language model alone.
 var synthetics = map[string]synthetic{
-	//               arch    layers hidden mlp   heads kv head  vocab   context  eps   rope base
+	// name: arch, layers, hidden, mlp, heads, kv heads, head size, vocab, context, eps, rope base, optional, own
 	"qwen3-0.6b": {"qwen3", 28, 1024, 3072, 16, 8, 128, 151936, 40960, 1e-6, 1e6, tied, nil},
 	"qwen3-1.7b": {"qwen3", 28, 2048, 6144, 16, 8, 128, 151936, 40960, 1e-6, 1e6, tied, nil},
 	"qwen3-4b":   {"qwen3", 36, 2560, 9728, 32, 8, 128, 151936, 40960, 1e-6, 1e6, tied, nil},

@@ -95,6 +95,15 @@ func TestDoctorOfBroken(t *testing.T) {
 	}
 }
 
+func TestLine(t *testing.T) {
+	var b strings.Builder
+	line(&b, "chat", "one\n\x1b[2Jtwo\n\n")
+	line(&b, "ok", "")
+	if want := "chat      one\n          \uFFFD[2Jtwo\nok\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}
+
 func TestWarnings(t *testing.T) {
 	gpu := []inference.GPU{{Name: "CUDA0"}}
 	for _, c := range []struct {
@@ -123,7 +132,7 @@ func TestWarnings(t *testing.T) {
 // TestSyntheticBench plays games with a made-up model.
 func TestSyntheticBench(t *testing.T) {
 	for _, model := range []string{"synthetic:qwen3-tiny", "synthetic:mistral3-tiny:q4_0"} {
-		r := selfplay("", "bench", "--model", model, "--games", "Nim,TicTacToe", "--langs", "en,de", "--n", "1", "--max-tokens", "8",
+		r := selfplay("", "bench", "--model", model, "--games", "Nim,TicTacToe", "--langs", "en,de", "--n", "1", "--max-tokens", "8", "--threads", "1", "--slots", "4",
 			"--run", filepath.Join(t.TempDir(), "run"), "--json", "--quiet")
 		var sum struct{ Games, Turns int }
 		if err := json.Unmarshal([]byte(r.stdout), &sum); err != nil || r.code != 0 || sum.Games != 12 || sum.Turns < 12 {

@@ -4,11 +4,19 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 )
 
-// line prints a finding behind its name. More lines of it stand below.
+// line prints a finding behind its name. More lines of it stand below. What comes
+// from a model cannot steer the terminal.
 func line(w io.Writer, name, text string) {
 	const width = 10
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 	text = strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+strings.Repeat(" ", width))
 	fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-*s%s", width, name, text), " "))
 }
