@@ -51,6 +51,37 @@ func TestSyntheticParameters(t *testing.T) {
 	}
 }
 
+// TestSyntheticGemmas: which layers look back over everything, and whose keys and
+// values the last layers attend over, as in ollama's own tests of both models.
+func TestSyntheticGemmas(t *testing.T) {
+	for name, want := range map[string]struct{ every, keeping, mlp, lastMLP int }{
+		"gemma4-e2b": {5, 15, 6144, 12288}, "gemma4-e4b": {6, 24, 10240, 10240},
+	} {
+		s := synthetics[name]
+		h, err := s.header(name, fsggml.TensorTypeBF16, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		arch, err := newGemma4(h, s.vocab)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := arch.(*gemma4)
+		for i, l := range m.Layers {
+			full, keeper, mlp := i%want.every == want.every-1, i, want.mlp
+			if i >= want.keeping {
+				keeper, mlp = want.keeping-2, want.lastMLP
+				if full {
+					keeper = want.keeping - 1
+				}
+			}
+			if (l.window == 0) != full || l.keeper != keeper || l.mlp != mlp || full && l.headDim != 512 || !full && (l.headDim != 256 || l.window != 512) {
+				t.Errorf("%s: layer %d is %+v", name, i, l.gemma4LayerSizes)
+			}
+		}
+	}
+}
+
 func tinySynthetics(t *testing.T) (names []string) {
 	for name := range synthetics {
 		if strings.HasSuffix(name, "-tiny") {
