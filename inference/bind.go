@@ -108,10 +108,13 @@ type shapeCheck struct {
 
 // want demands a tensor of this shape, the row length first.
 func (c *shapeCheck) want(name string, shape ...int) {
+	if c.h.invent != nil {
+		c.h.invent(name, false, shape)
+	}
 	if c.err == nil && c.h.tensors[name] == nil {
 		c.err = fmt.Errorf("%s: tensor %s is missing", c.h.path, name)
 	}
-	c.optional(name, shape...)
+	c.compare(name, shape)
 }
 
 // none refuses tensors that would change what is computed, but are not read.
@@ -126,6 +129,13 @@ func (c *shapeCheck) none(names ...string) {
 // optional demands the shape of a tensor that may be missing, and says whether
 // it is there.
 func (c *shapeCheck) optional(name string, shape ...int) bool {
+	if c.h.invent != nil {
+		c.h.invent(name, true, shape)
+	}
+	return c.compare(name, shape)
+}
+
+func (c *shapeCheck) compare(name string, shape []int) bool {
 	t := c.h.tensors[name]
 	if c.err != nil || t == nil {
 		return false

@@ -287,7 +287,7 @@ func TestBOS(t *testing.T) {
 	} {
 		c := openTinyCodec(t, func(kv fsggml.KV) {
 			kv["tokenizer.ggml.pre"], kv["tokenizer.chat_template"] = test.pre, test.template
-			kv["tokenizer.ggml.bos_token_id"] = uint32(tinyBOS)
+			kv["tokenizer.ggml.bos_token_id"] = uint32(madeUpBOS)
 			if test.add != nil {
 				kv["tokenizer.ggml.add_bos_token"] = test.add
 			}
@@ -296,11 +296,11 @@ func TestBOS(t *testing.T) {
 		_, ids, err := c.Chat([]Message{{"user", "<|bos|>"}})
 		got := 0
 		for _, id := range ids {
-			if id == tinyBOS {
+			if id == madeUpBOS {
 				got++
 			}
 		}
-		if err != nil || got != test.want || ids[test.want] != tinyStart {
+		if err != nil || got != test.want || ids[test.want] != madeUpStart {
 			t.Errorf("%s: error %v, ids %v", test.name, err, ids)
 		}
 	}

@@ -65,7 +65,7 @@ func grows(t *fsggml.Tensor) bool {
 
 // expanded gives the header of the file with the tensors that grow in bf16.
 func (h *header) expanded() *header {
-	e := &header{path: h.path, kv: h.kv, tensors: map[string]*fsggml.Tensor{}, offset: h.offset}
+	e := &header{path: h.path, file: h.file, kv: h.kv, tensors: map[string]*fsggml.Tensor{}, offset: h.offset}
 	for name, t := range h.tensors {
 		c := *t
 		if grows(t) {
@@ -80,20 +80,13 @@ func (h *header) expanded() *header {
 // runtime loads from files alone, and gives it open: the file is gone once it is
 // closed, whatever ends the program.
 func writeExpanded(h *header) (_ *os.File, err error) {
-	src, err := os.Open(h.path)
+	src, err := os.Open(h.file)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	dst, err := os.CreateTemp("", "selfplay-weights-*.gguf")
-	if err == nil {
-		err = os.Remove(dst.Name())
-	}
-	if err == nil {
-		err = fillExpanded(dst, src, h)
-	}
+	dst, err := tempGGUF(h.expandedFrom(src))
 	if err != nil {
-		dst.Close()
 		return nil, fmt.Errorf("--weights bf16 needs room in %s for the expanded weights, or set TMPDIR: %w", os.TempDir(), err)
 	}
 	return dst, nil
@@ -103,15 +96,15 @@ func writeExpanded(h *header) (_ *os.File, err error) {
 // that has lost its own.
 func openPath(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }
 
-func fillExpanded(dst, src *os.File, h *header) error {
-	var list []*fsggml.Tensor
+// expandedFrom is what the file of the expanded weights holds.
+func (h *header) expandedFrom(src io.ReaderAt) (kv fsggml.KV, list []*fsggml.Tensor) {
 	for name, t := range h.expanded().tensors {
 		t.WriterTo = tensorCopy{src, h.offset, h.tensors[name], t}
 		list = append(list, t)
 	}
 	// The runtime asks this file for no more than how many layers there are.
-	kv := fsggml.KV{"general.architecture": h.kv.Architecture(), h.kv.Architecture() + ".block_count": h.kv.Uint("block_count")}
-	return fsggml.WriteGGUF(dst, kv, list)
+	kv = fsggml.KV{"general.architecture": h.kv.Architecture(), h.kv.Architecture() + ".block_count": h.kv.Uint("block_count")}
+	return kv, list
 }
 
 // tensorCopy writes a tensor's data in the type that it has at its destination.

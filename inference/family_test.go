@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	fsggml "github.com/ollama/ollama/fs/ggml"
@@ -21,25 +20,15 @@ import (
 // is that of newTiny.
 func newFamily(arch string, kind fsggml.TensorType) *tinyModel {
 	const layers, hidden, mlp, heads, kvHeads, headDim = 3, 64, 96, 4, 2, 32
-	m := &tinyModel{kv: fsggml.KV{
-		"general.architecture":                     arch,
-		arch + ".block_count":                      uint32(layers),
-		arch + ".context_length":                   uint32(512),
-		arch + ".embedding_length":                 uint32(hidden),
-		arch + ".feed_forward_length":              uint32(mlp),
-		arch + ".attention.head_count":             uint32(heads),
-		arch + ".attention.head_count_kv":          uint32(kvHeads),
-		arch + ".attention.key_length":             uint32(headDim),
-		arch + ".attention.value_length":           uint32(headDim),
-		arch + ".attention.layer_norm_rms_epsilon": float32(1e-6),
-		arch + ".rope.freq_base":                   float32(10000),
-	}}
-	for key, value := range newTiny(fsggml.TensorTypeF32).kv {
-		if strings.HasPrefix(key, "tokenizer.") {
-			m.kv[key] = value
-		}
+	size := synthetic{
+		arch: arch, layers: layers, hidden: hidden, mlp: mlp, heads: heads, kvHeads: kvHeads, headDim: headDim,
+		context: 512, eps: 1e-6, ropeBase: 10000,
 	}
-	vocab := uint64(len(m.kv["tokenizer.ggml.tokens"].([]string)))
+	m := &tinyModel{kv: size.keys()}
+	maps.Copy(m.kv, madeUpVocab(tinyVocab))
+	if arch == "qwen3" {
+		delete(m.kv, "qwen3.rope.dimension_count") // which public files lack
+	}
 	rng := rand.New(rand.NewPCG(7, 8))
 	add := func(name string, shape ...uint64) {
 		if len(shape) == 1 { // a norm
@@ -48,7 +37,7 @@ func newFamily(arch string, kind fsggml.TensorType) *tinyModel {
 			m.add(rng, kind, name+".weight", shape...)
 		}
 	}
-	add("token_embd", hidden, vocab)
+	add("token_embd", hidden, tinyVocab)
 	add("output_norm", hidden)
 	for i := range layers {
 		p := "blk." + strconv.Itoa(i) + "."
@@ -66,9 +55,6 @@ func newFamily(arch string, kind fsggml.TensorType) *tinyModel {
 			add(p+"attn_k_norm", headDim)
 		}
 	}
-	if arch != "qwen3" {
-		m.kv[arch+".rope.dimension_count"] = uint32(headDim)
-	}
 	return m
 }
 
@@ -77,7 +63,7 @@ func randomPrompts(n int) (p [4][]int32) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for i := range p {
 		for range n {
-			p[i] = append(p[i], int32(tinyControls+rng.IntN(256)))
+			p[i] = append(p[i], int32(madeUpControls+rng.IntN(256)))
 		}
 	}
 	return p

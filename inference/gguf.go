@@ -17,15 +17,22 @@ import (
 // header is the checked description of a GGUF file: metadata and tensors. The
 // keys of an architecture are asked for without its name in front.
 type header struct {
-	path    string
+	path    string // what the user calls the model
+	file    string // where its data is read from
 	kv      fsggml.KV
 	tensors map[string]*fsggml.Tensor
 	offset  uint64 // of the tensors' data in the file
+	// invent is told of every tensor that the architecture asks for, and may add
+	// it to those that there are; nil for a file, which has them or not.
+	invent func(name string, optional bool, shape []int)
 }
 
 // readHeader reads the description of a model file and makes sure that the
 // runtime, which trusts it, can be given it.
 func readHeader(path string) (*header, error) {
+	if IsSynthetic(path) {
+		return syntheticHeader(path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -42,7 +49,7 @@ func readHeader(path string) (*header, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s", path, oneLine(err.Error()))
 	}
-	h.path = path
+	h.path, h.file = path, path
 	return h, nil
 }
 

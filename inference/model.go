@@ -100,7 +100,14 @@ func Open(path string, o Options) (m *Model, err error) {
 	m.limits = newLimits(m.arch.streams(), o)
 	m.lowest = make([]int, o.Slots)
 	defer caught(&err, "loading "+path)
-	file := path
+	if h.file == "" {
+		f, err := h.writeSynthetic()
+		if err != nil {
+			return m, err
+		}
+		defer f.Close()
+	}
+	file := h.file
 	if o.Weights == WeightsBF16 {
 		expanded, err := writeExpanded(h)
 		if err != nil {

@@ -91,28 +91,33 @@ func makePlan(h *header, shapes []streamShape, o Options) (Options, Plan, error)
 // availableMemory is what the machine, or the control group that this process
 // is confined to, has left, in bytes; 0 if neither says.
 func availableMemory() uint64 {
-	free := uint64(0)
-	if b, err := os.ReadFile("/proc/meminfo"); err == nil {
-		for line := range strings.Lines(string(b)) {
-			if f := strings.Fields(line); len(f) >= 2 && f[0] == "MemAvailable:" {
-				kb, _ := strconv.ParseUint(f[1], 10, 64)
-				free = kb << 10
-			}
-		}
-	}
-	number := func(file string) (uint64, bool) {
-		b, err := os.ReadFile("/sys/fs/cgroup/" + file)
-		if err != nil {
-			return 0, false
-		}
-		n, err := strconv.ParseUint(strings.TrimSpace(string(b)), 10, 64)
-		return n, err == nil
-	}
-	if limit, ok := number("memory.max"); ok {
-		used, _ := number("memory.current")
-		if left := limit - min(limit, used); left < free || free == 0 {
+	free := meminfo("MemAvailable:")
+	if limit := memoryLimit(); limit > 0 {
+		if left := limit - min(limit, controlGroup("memory.current")); left < free || free == 0 {
 			free = left
 		}
 	}
 	return free
+}
+
+// meminfo is a line of the kernel's account of memory, in bytes.
+func meminfo(name string) uint64 {
+	b, _ := os.ReadFile("/proc/meminfo")
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) >= 2 && f[0] == name {
+			kb, _ := strconv.ParseUint(f[1], 10, 64)
+			return kb << 10
+		}
+	}
+	return 0
+}
+
+// memoryLimit is the control group's, in bytes; 0 if it has none.
+func memoryLimit() uint64 { return controlGroup("memory.max") }
+
+// controlGroup is the number in a file of the control group's; 0 if it is none.
+func controlGroup(file string) uint64 {
+	b, _ := os.ReadFile("/sys/fs/cgroup/" + file)
+	n, _ := strconv.ParseUint(strings.TrimSpace(string(b)), 10, 64)
+	return n
 }

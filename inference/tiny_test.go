@@ -21,47 +21,25 @@ type tinyModel struct {
 	tensors []*fsggml.Tensor
 }
 
-// Control tokens of tiny models; the tokens of the bytes follow them.
-const (
-	tinyEnd = iota
-	tinyStart
-	tinyBOS
-	tinyControls
-)
+// tinyVocab is the smallest made-up vocabulary.
+const tinyVocab = madeUpControls + 256 + 2
 
 // newTiny makes a model with matrices of the given type and rows of 64 values,
 // or 256 where the type has such blocks.
 func newTiny(kind fsggml.TensorType) *tinyModel {
 	hidden := max(64, uint64(kind.BlockSize()))
 	const heads, kvHeads = 4, 2
-	tokens := []string{"<|end|>", "<|start|>", "<|bos|>"}
-	types := []int32{typeControl, typeControl, typeControl}
-	for _, r := range byteRunes() {
-		tokens, types = append(tokens, string(r)), append(types, typeNormal)
+	size := synthetic{
+		arch: "llama", layers: 1, hidden: int(hidden), mlp: int(2 * hidden), heads: heads, kvHeads: kvHeads,
+		headDim: int(hidden / heads), context: 512, eps: 1e-5, ropeBase: 10000,
 	}
-	tokens, types = append(tokens, "th", "the"), append(types, typeNormal, typeNormal)
-	m := &tinyModel{kv: fsggml.KV{
-		"general.architecture":                   "llama",
-		"general.name":                           "tiny",
-		"llama.block_count":                      uint32(1),
-		"llama.context_length":                   uint32(512),
-		"llama.embedding_length":                 uint32(hidden),
-		"llama.feed_forward_length":              uint32(2 * hidden),
-		"llama.attention.head_count":             uint32(heads),
-		"llama.attention.head_count_kv":          uint32(kvHeads),
-		"llama.attention.layer_norm_rms_epsilon": float32(1e-5),
-		"llama.rope.dimension_count":             uint32(hidden / heads),
-		"llama.rope.freq_base":                   float32(10000),
-		"tokenizer.ggml.model":                   "gpt2",
-		"tokenizer.ggml.pre":                     "gpt-2",
-		"tokenizer.ggml.tokens":                  tokens,
-		"tokenizer.ggml.token_type":              types,
-		"tokenizer.ggml.merges":                  []string{"t h", "th e"},
-		"tokenizer.ggml.eos_token_id":            uint32(tinyEnd),
-		"tokenizer.chat_template":                "{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content }}<|end|>\n{% endfor %}<|start|>assistant\n",
-	}}
+	m := &tinyModel{kv: size.keys()}
+	maps.Copy(m.kv, madeUpVocab(tinyVocab))
+	for _, key := range []string{"llama.attention.key_length", "llama.attention.value_length"} {
+		delete(m.kv, key) // as in many files of this architecture
+	}
 	rng := rand.New(rand.NewPCG(5, 6))
-	vocab, kvRow := uint64(len(tokens)), hidden/heads*kvHeads
+	vocab, kvRow := uint64(tinyVocab), hidden/heads*kvHeads
 	m.add(rng, kind, "token_embd.weight", hidden, vocab)
 	m.add(rng, fsggml.TensorTypeF32, "output_norm.weight", hidden)
 	for _, norm := range []string{"attn_norm", "ffn_norm"} {

@@ -11,10 +11,11 @@ import (
 
 	"selfplay/bench"
 	"selfplay/games"
+	"selfplay/inference"
 	"selfplay/scheduler"
 )
 
-const modelFlag = "a GGUF file, builtin:random or builtin:optimal"
+const modelFlag = "a GGUF file, builtin:random, builtin:optimal, or synthetic:ARCH-SIZE[:TYPE]"
 
 // builtins are the players that need no model.
 var builtins = map[string]scheduler.Policy{
@@ -39,6 +40,13 @@ func choosePlayer(name string) (player, error) {
 	}
 	if strings.HasPrefix(name, "builtin:") {
 		return player{}, usagef("--model %s: there is no such player; builtin:random and builtin:optimal are", name)
+	}
+	if inference.IsSynthetic(name) {
+		size, sha, err := inference.SyntheticID(name)
+		if err != nil {
+			return player{}, usagef("--model %w", err)
+		}
+		return player{id: bench.Model{Name: name, Size: size, SHA256: sha}, path: name}, nil
 	}
 	id, err := fileID(name)
 	if err != nil {

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"selfplay/inference"
+)
+
+// The chat that the doctor shows and has answered, and the answer's length.
+const (
+	doctorSystem = "You are a helpful assistant."
+	doctorUser   = "What is the capital of France? Answer in one sentence."
+	doctorTokens = 24
+)
+
+// A checkup is what the doctor finds, in the order in which it is printed.
+type checkup struct {
+	Program  map[string]string      `json:"program"` // what it is made of, and the versions
+	Machine  inference.Machine      `json:"machine"`
+	Folders  []folder               `json:"folders"`
+	Warnings []string               `json:"warnings"`
+	Model    *inference.Description `json:"model,omitempty"`
+	Plan     *inference.Plan        `json:"plan,omitempty"`
+	Working  uint64                 `json:"working_set_bytes,omitempty"`
+	Answer   *answer                `json:"answer,omitempty"`
+	Problem  string                 `json:"problem,omitempty"` // that the model cannot run, and why
+}
+
+// A folder that the program uses, with the room on its disk in bytes.
+type folder struct {
+	Use   string `json:"use"`
+	Path  string `json:"path"`
+	There bool   `json:"exists"`
+	Free  uint64 `json:"free_bytes"`
+}
+
+// An answer is the model's to a question, alone, without any chance.
+type answer struct {
+	Text    string  `json:"text"`
+	Prompt  int     `json:"prompt_tokens"`
+	Tokens  int     `json:"completion_tokens"`
+	Read    float64 `json:"prompt_tok_per_s"`
+	Written float64 `json:"completion_tok_per_s,omitempty"`
+}
+
+func doctorCommand() *cobra.Command {
+	var model string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "doctor [--model M]",
+		Short: "Say what this machine can run, what a model is, and whether it runs",
+		Args:  asUsage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			w := c.OutOrStdout()
+			if asJSON {
+				w = io.Discard
+			}
+			d := &checkup{}
+			err := d.run(w, model)
+			if asJSON {
+				if err != nil {
+					d.Problem = err.Error()
+				}
+				text, jsonErr := toJSON(d)
+				if jsonErr != nil {
+					return jsonErr
+				}
+				fmt.Fprintf(c.OutOrStdout(), "%s\n", text)
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&model, "model", "", modelFlag)
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object")
+	return c
+}
+
+func (d *checkup) run(w io.Writer, model string) error {
+	d.Program, d.Machine, d.Folders = programVersions(), inference.Inspect(), folders()
+	d.Warnings = warnings(d.Machine)
+	d.printMachine(w)
+	if model != "" {
+		if err := d.checkModel(w, model); err != nil {
+			return err
+		}
+	}
+	if len(d.Warnings) > 0 {
+		line(w, "ok", "but see the warnings above")
+	} else {
+		line(w, "ok", "")
+	}
+	return nil
+}
+
+// checkModel prints each finding when it has it: loading takes a while.
+func (d *checkup) checkModel(w io.Writer, model string) error {
+	who, err := choosePlayer(model)
+	if err != nil {
+		return err
+	}
+	if who.policy != nil {
+		return usagef("--model %s: it has no model file to look into", model)
+	}
+	if d.Model, err = inference.Describe(who.path, doctorSystem, doctorUser); err != nil {
+		return err
+	}
+	d.printModel(w, who.id.Name)
+	m, err := inference.Open(who.path, inference.Options{})
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	d.Plan = &m.Plan
+	if d.Working, err = m.WorkingSet(); err != nil {
+		return err
+	}
+	d.printPlan(w)
+	if d.Answer, err = ask(m); err != nil {
+		return err
+	}
+	d.printAnswer(w)
+	return nil
+}
+
+// programVersions are those of the program, of Go, and of the modules that
+// compute and tokenize.
+func programVersions() map[string]string {
+	v := map[string]string{"selfplay": version, "go": runtime.Version()}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == "github.com/ollama/ollama" || m.Path == "github.com/daulet/tokenizers" {
+				v[filepath.Base(m.Path)] = m.Version
+			}
+		}
+	}
+	return v
+}
+
+func folders() []folder {
+	list := []folder{{Use: "temp", Path: os.TempDir()}}
+	if dir, err := os.UserCacheDir(); err == nil {
+		list = append(list, folder{Use: "cache", Path: filepath.Join(dir, "selfplay")})
+	}
+	store := os.Getenv("OLLAMA_MODELS")
+	if home, err := os.UserHomeDir(); store == "" && err == nil {
+		store = filepath.Join(home, ".ollama", "models")
+	}
+	list = append(list, folder{Use: "ollama", Path: store})
+	for i := range list {
+		free, err := inference.DiskFree(list[i].Path)
+		list[i].There, list[i].Free = err == nil, free
+	}
+	return list
+}
+
+func warnings(m inference.Machine) []string {
+	list := []string{}
+	if len(m.Lacking) > 0 {
+		list = append(list, fmt.Sprintf("the runtime was compiled for %s, which this CPU does not have: it may crash; build on this machine", strings.Join(m.Lacking, ", ")))
+	}
+	if len(m.Unused) > 0 {
+		list = append(list, fmt.Sprintf("the runtime was compiled without %s, which this CPU has: it is slower than it could be; build with make build on this machine", strings.Join(m.Unused, ", ")))
+	}
+	for _, library := range m.Libraries {
+		if len(m.GPUs) == 0 && !strings.HasPrefix(filepath.Base(library), "libggml-cpu") && !strings.HasPrefix(filepath.Base(library), "libggml-base") {
+			list = append(list, fmt.Sprintf("%s is there, but the runtime finds no device for it: is the driver installed?", library))
+		}
+	}
+	return list
+}
+
+// ask has the model answer a simple question.
+func ask(m *inference.Model) (*answer, error) {
+	ids, _, err := m.Codec.Prompt(doctorSystem, doctorUser)
+	if err != nil {
+		return nil, err
+	}
+	runtime.LockOSThread() // as whoever drives an engine does
+	defer runtime.UnlockOSThread()
+	var steps []inference.Step
+	var took [3]time.Duration // the first is slower: the weights are touched for the first time
+	for i, n := range []int{1, 1, doctorTokens} {
+		start := time.Now()
+		if steps, err = m.Greedy(ids, n, 1); err != nil {
+			return nil, err
+		}
+		took[i] = time.Since(start)
+	}
+	var written []int32
+	for _, s := range steps {
+		written = append(written, s.ID)
+	}
+	a := &answer{Text: m.Codec.Show(written), Prompt: len(ids), Tokens: len(steps), Read: float64(len(ids)) / took[1].Seconds()}
+	if took[2] > took[1] {
+		a.Written = float64(len(steps)-1) / (took[2] - took[1]).Seconds()
+	}
+	return a, nil
+}

@@ -1,0 +1,132 @@
+package inference
+
+// #include <stddef.h>
+// #include <stdlib.h>
+// // A part of the runtime's ggml-backend.h.
+// typedef struct { const char *name, *value; } feature;
+// typedef feature *(*features_of)(void *reg);
+// size_t ggml_backend_dev_count(void);
+// void *ggml_backend_dev_get(size_t i);
+// int ggml_backend_dev_type(void *device);
+// const char *ggml_backend_dev_name(void *device);
+// const char *ggml_backend_dev_description(void *device);
+// void ggml_backend_dev_memory(void *device, size_t *free, size_t *total);
+// void *ggml_backend_dev_backend_reg(void *device);
+// void *ggml_backend_reg_get_proc_address(void *reg, const char *name);
+// static feature *features(void *device) {
+//   void *reg = ggml_backend_dev_backend_reg(device);
+//   features_of f = (features_of)ggml_backend_reg_get_proc_address(reg, "ggml_backend_get_features");
+//   return f ? f(reg) : NULL;
+// }
+// static feature *next(feature *f) { return f + 1; }
+import "C"
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	ggml "github.com/ollama/ollama/ml/backend/ggml/ggml/src"
+	"golang.org/x/sys/cpu"
+)
+
+// A Machine is what the runtime finds to compute on.
+type Machine struct {
+	CPU      string   `json:"cpu"`
+	Cores    int      `json:"cores"`             // that this process may use
+	Features []string `json:"features"`          // of the CPU, that the runtime was compiled for
+	Unused   []string `json:"unused,omitempty"`  // that the CPU has besides, and that would make it faster
+	Lacking  []string `json:"lacking,omitempty"` // that the runtime was compiled for, but the CPU does not have
+	MemTotal uint64   `json:"memory_bytes"`
+	MemFree  uint64   `json:"memory_available_bytes"` // what the control group leaves of it
+	MemLimit uint64   `json:"memory_limit_bytes"`     // of the control group; 0: none
+	GPUs     []GPU    `json:"gpus"`
+	// Libraries are those of other backends that lie where the runtime looks.
+	Libraries []string `json:"libraries"`
+}
+
+// A GPU as the runtime describes it, with its memory in bytes.
+type GPU struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Free        uint64 `json:"free_bytes"`
+	Total       uint64 `json:"total_bytes"`
+}
+
+// The types of the runtime's devices.
+const (
+	deviceCPU = iota
+	deviceGPU
+	deviceIntegratedGPU
+)
+
+// Inspect asks the runtime and the system.
+func Inspect() Machine {
+	ggml.OnceLoad()
+	m := Machine{
+		CPU: cpuName(), Cores: runtime.GOMAXPROCS(0), GPUs: []GPU{}, Libraries: []string{},
+		MemTotal: meminfo("MemTotal:"), MemFree: availableMemory(), MemLimit: memoryLimit(),
+	}
+	for i := range C.ggml_backend_dev_count() {
+		device := C.ggml_backend_dev_get(i)
+		switch C.ggml_backend_dev_type(device) {
+		case deviceCPU:
+			if m.Features == nil { // the runtime uses the first alone
+				m.readFeatures(C.features(device))
+			}
+		case deviceGPU, deviceIntegratedGPU:
+			var free, total C.size_t
+			C.ggml_backend_dev_memory(device, &free, &total)
+			m.GPUs = append(m.GPUs, GPU{C.GoString(C.ggml_backend_dev_name(device)), C.GoString(C.ggml_backend_dev_description(device)), uint64(free), uint64(total)})
+		}
+	}
+	for _, dir := range ggml.LibPaths() {
+		found, _ := filepath.Glob(filepath.Join(dir, "libggml-*"))
+		m.Libraries = append(m.Libraries, found...)
+	}
+	return m
+}
+
+// x86 are the features of such a CPU that the runtime has kernels for and that
+// can be asked for; AMX is not among them, see the build's flags.
+var x86 = []struct {
+	name string
+	has  *bool
+}{
+	{"AVX", &cpu.X86.HasAVX}, {"AVX2", &cpu.X86.HasAVX2}, {"FMA", &cpu.X86.HasFMA}, {"AVX512", &cpu.X86.HasAVX512F},
+	{"AVX512_VBMI", &cpu.X86.HasAVX512VBMI}, {"AVX512_VNNI", &cpu.X86.HasAVX512VNNI}, {"AVX512_BF16", &cpu.X86.HasAVX512BF16},
+}
+
+func (m *Machine) readFeatures(f *C.feature) {
+	compiled := map[string]bool{}
+	for m.Features = []string{}; f != nil && f.name != nil; f = C.next(f) {
+		name, value := C.GoString(f.name), C.GoString(f.value)
+		compiled[name] = true
+		if value != "1" {
+			name += "=" + value
+		}
+		m.Features = append(m.Features, name)
+	}
+	if runtime.GOARCH == "amd64" {
+		for _, x := range x86 {
+			switch {
+			case *x.has && !compiled[x.name]:
+				m.Unused = append(m.Unused, x.name)
+			case !*x.has && compiled[x.name]:
+				m.Lacking = append(m.Lacking, x.name)
+			}
+		}
+	}
+}
+
+// cpuName is the first CPU's.
+func cpuName() string {
+	b, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(b)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
+}
