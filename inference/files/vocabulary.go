@@ -36,7 +36,8 @@ type tokenizer struct {
 	} `json:"model"`
 	PostProcessor *postProcessor `json:"post_processor"`
 
-	ids map[string]int // of every token
+	texts []string // of every token, by id
+	ids   map[string]int
 }
 
 // A postProcessor adds the tokens around a text. A Sequence has several.
@@ -84,21 +85,21 @@ func readTokenizer(dir string) (*tokenizer, error) {
 	return t, nil
 }
 
-// tokens gives the text and type of each of n tokens, in the order of their ids.
-func (t *tokenizer) tokens(n int) (texts []string, types []int32, err error) {
-	texts, types = make([]string, n), make([]int32, n)
-	t.ids = make(map[string]int, n)
+// number puts the tokens in the order of their ids, n in all, and gives their
+// types.
+func (t *tokenizer) number(n int) (types []int32, err error) {
+	t.texts, t.ids, types = make([]string, n), make(map[string]int, n), make([]int32, n)
 	put := func(id int, text string, kind int32) error {
 		if id < 0 || id >= n {
 			return fmt.Errorf("%s: token %q has id %d, but config.json has vocab_size %d", t.path, text, id, n)
 		}
-		if types[id] != 0 && texts[id] != text {
-			return fmt.Errorf("%s: tokens %q and %q have the same id %d", t.path, texts[id], text, id)
+		if types[id] != 0 && t.texts[id] != text {
+			return fmt.Errorf("%s: tokens %q and %q have the same id %d", t.path, t.texts[id], text, id)
 		}
 		if other, ok := t.ids[text]; ok && other != id {
 			return fmt.Errorf("%s: token %q has the ids %d and %d", t.path, text, other, id)
 		}
-		texts[id], types[id], t.ids[text] = text, kind, id
+		t.texts[id], types[id], t.ids[text] = text, kind, id
 		return nil
 	}
 	for text, id := range t.Model.Vocab {
@@ -107,7 +108,7 @@ func (t *tokenizer) tokens(n int) (texts []string, types []int32, err error) {
 			kind = tokenByte
 		}
 		if err := put(id, text, kind); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	for _, a := range t.Added {
@@ -116,15 +117,15 @@ func (t *tokenizer) tokens(n int) (texts []string, types []int32, err error) {
 			kind = tokenControl
 		}
 		if err := put(a.ID, a.Content, kind); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	for id := range types {
 		if types[id] == 0 {
-			texts[id], types[id] = fmt.Sprintf("[PAD%d]", id), tokenUnused
+			t.texts[id], types[id] = fmt.Sprintf("[PAD%d]", id), tokenUnused
 		}
 	}
-	return texts, types, nil
+	return types, nil
 }
 
 // isByte says whether a token stands for one byte, as <0x0A> does.
@@ -141,13 +142,13 @@ func describeTokenizer(dir string, root *config, vocab int, m *metadata) error {
 	if err != nil {
 		return err
 	}
-	texts, types, err := t.tokens(vocab)
+	types, err := t.number(vocab)
 	if err != nil {
 		return err
 	}
 	m.set("tokenizer.ggml.model", "huggingface")
 	m.set("tokenizer.huggingface.json", string(t.raw))
-	m.set("tokenizer.ggml.tokens", texts)
+	m.set("tokenizer.ggml.tokens", t.texts)
 	m.set("tokenizer.ggml.token_type", types)
 	own, err := readIfThere(filepath.Join(dir, "tokenizer_config.json"), root)
 	if err != nil {
@@ -185,53 +186,60 @@ func readIfThere(path string, root *config) (*config, error) {
 // ends writes which tokens begin and end a text: those of tokenizer_config.json,
 // of generation_config.json, of config.json, in this order.
 func (t *tokenizer) ends(m *metadata, own, generation, root *config) error {
-	if text := root.sub(); text != nil && !root.has("eos_token_id") {
-		root = text
+	places := []*config{generation, root}
+	if text := root.sub(); text != nil {
+		places = append(places, text)
 	}
-	id := func(field string) (id int, ok bool) {
-		if text, given := own.token(field); given {
-			if id, ok = t.ids[text]; !ok {
-				own.fail(field, " is %q, which tokenizer.json does not have", text)
-			}
-			return id, ok
-		}
-		for _, c := range []*config{generation, root} {
-			if ids := c.tokenIDs(field+"_id", len(t.ids)); len(ids) > 0 {
-				return ids[0], true
-			}
-		}
-		return 0, false
-	}
-	bos, hasBOS := id("bos_token")
+	bos := t.find("bos_token", own, places)
 	addBOS := false
-	if hasBOS {
-		m.set("tokenizer.ggml.bos_token_id", uint32(bos))
-		for text, i := range t.ids {
-			addBOS = addBOS || i == bos && t.PostProcessor.starts(text)
+	if len(bos) > 0 {
+		m.set("tokenizer.ggml.bos_token_id", uint32(bos[0]))
+		for text, id := range t.ids {
+			addBOS = addBOS || id == bos[0] && t.PostProcessor.starts(text)
 		}
 	}
-	if own.get("add_bos_token", &addBOS); addBOS && !hasBOS {
+	if own.get("add_bos_token", &addBOS); addBOS && len(bos) == 0 {
 		own.fail("add_bos_token", " is true, but no file of the folder names bos_token")
 	}
 	m.set("tokenizer.ggml.add_bos_token", addBOS)
-	eos, ok := id("eos_token")
-	if !ok {
+	eos := t.find("eos_token", own, places)
+	if len(eos) == 0 {
 		own.fail("eos_token", " is missing, and eos_token_id in config.json too: nothing would end a turn")
+		return *own.err
 	}
-	m.set("tokenizer.ggml.eos_token_id", uint32(eos))
-	all := generation.tokenIDs("eos_token_id", len(t.ids))
+	m.set("tokenizer.ggml.eos_token_id", uint32(eos[0]))
+	var all []int32 // of the first place that names any
+	for _, c := range places {
+		for _, id := range c.tokenIDs("eos_token_id", len(t.texts)) {
+			all = append(all, int32(id))
+		}
+		if len(all) > 0 {
+			break
+		}
+	}
 	if len(all) == 0 {
-		all = root.tokenIDs("eos_token_id", len(t.ids))
+		all = []int32{int32(eos[0])}
 	}
-	if len(all) == 0 {
-		all = []int{eos}
-	}
-	ids := make([]int32, len(all))
-	for i, id := range all {
-		ids[i] = int32(id)
-	}
-	m.set("tokenizer.ggml.eos_token_ids", ids)
+	m.set("tokenizer.ggml.eos_token_ids", all)
 	return *own.err
+}
+
+// find gives the id of a token that tokenizer_config.json names, or else those
+// of the first place that has any.
+func (t *tokenizer) find(name string, own *config, places []*config) []int {
+	if text, ok := own.token(name); ok {
+		id, ok := t.ids[text]
+		if !ok {
+			own.fail(name, " is %q, which tokenizer.json does not have", text)
+		}
+		return []int{id}
+	}
+	for _, c := range places {
+		if ids := c.tokenIDs(name+"_id", len(t.texts)); len(ids) > 0 {
+			return ids
+		}
+	}
+	return nil
 }
 
 // token is a field of tokenizer_config.json that names a token: a string, or an
