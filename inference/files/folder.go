@@ -226,6 +226,14 @@ func shardsWithoutIndex(dir string) ([]string, error) {
 	if err == nil && len(shards) == 0 {
 		err = fmt.Errorf("%s: no weights: model.safetensors is missing", dir)
 	}
+	for _, path := range shards {
+		base, _, n := splitName(path)
+		for i := range n {
+			if part := fmt.Sprintf("%s-%05d-of-%05d.safetensors", base, i+1, n); !isFile(part) {
+				return nil, fmt.Errorf("%s is missing: %s is another of the %d parts", part, filepath.Base(path), n)
+			}
+		}
+	}
 	return shards, err
 }
 

@@ -22,9 +22,9 @@ const (
 	splitTensors = "split.tensors.count"
 )
 
-var splitPattern = regexp.MustCompile(`^(.+)-(\d{5})-of-(\d{5})\.gguf$`)
+var splitPattern = regexp.MustCompile(`^(.+)-(\d{5})-of-(\d{5})\.(?:gguf|safetensors)$`)
 
-// splitName takes the name of a part of a split file apart: what all parts are
+// splitName takes the name of a part of a model apart: what all parts are
 // called, which one it is, from 1, and of how many. A name of another form has 0.
 func splitName(path string) (base string, part, parts int) {
 	m := splitPattern.FindStringSubmatch(path)

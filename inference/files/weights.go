@@ -89,12 +89,15 @@ func weightsOf(dir string, slabs map[string]slab, fam family, z *sizes) ([]outpu
 			func(w io.Writer) error { return binary.Write(w, binary.LittleEndian, z.freqs) },
 		})
 	}
+	if p.err != nil {
+		return nil, p.err
+	}
 	for _, name := range slices.Sorted(maps.Keys(slabs)) {
 		if !p.used[name] && !p.known(name) {
 			return nil, fmt.Errorf("%s: tensor %q is not known here: a model with it computes something else", slabs[name].file, slabs[name].name)
 		}
 	}
-	return p.out, p.err
+	return p.out, nil
 }
 
 // A picker collects the tensors to be written, and keeps the first error.
