@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -504,4 +505,95 @@ func compareTensors(t *testing.T, f *folder, got decoded, gemma, turned bool) {
 	if len(got.tensors) != n {
 		t.Errorf("%d tensors, want %d", len(got.tensors), n)
 	}
+}
+
+// TestRopeFactors: Llama 3.1's and 3.2's own numbers in llama.cpp's converter,
+// and Gemma 4's that let three quarters of a head stand still.
+func TestRopeFactors(t *testing.T) {
+	scaling := func(factor float64) map[string]any {
+		return map[string]any{"rope_type": "llama3", "factor": factor, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
+	}
+	wide := func(dim int, factor float64) *folder {
+		f := newLlama()
+		f.config["head_dim"], f.config["rope_scaling"] = dim, scaling(factor)
+		for _, i := range []string{"0", "1", "2"} {
+			p := "model.layers." + i + ".self_attn."
+			f.replace("BF16", p+"q_proj.weight", 4*dim, 24)
+			f.replace("BF16", p+"k_proj.weight", 2*dim, 24)
+			f.replace("BF16", p+"v_proj.weight", 2*dim, 24)
+			f.replace("BF16", p+"o_proj.weight", 24, 4*dim)
+		}
+		return f
+	}
+	for _, test := range []struct {
+		folder *folder
+		n      int
+		want   map[int]float64
+	}{
+		{wide(128, 8), 64, map[int]float64{0: 1, 28: 1, 29: 1.2074840, 30: 1.5534146, 31: 2.0263131, 33: 3.6842530, 34: 5.2573266, 35: 8, 63: 8}},
+		{wide(64, 32), 32, map[int]float64{0: 1, 14: 1, 15: 1.6513292, 16: 3.2922626, 17: 9.6667299, 18: 32, 31: 32}},
+		{newGemma4(), 8, map[int]float64{0: 1, 1: 1, 2: 1e30, 7: 1e30}},
+	} {
+		m, err := finder(t).Find(context.Background(), test.folder.write(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := decode(t, m.Path).data["rope_freqs.weight"]
+		if len(b) != 4*test.n {
+			t.Errorf("%d bytes for %d factors", len(b), test.n)
+			continue
+		}
+		for i, want := range test.want {
+			if got := float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))); math.Abs(got/want-1) > 1e-5 {
+				t.Errorf("factor %d of %d is %g, want %g", i, test.n, got, want)
+			}
+		}
+	}
+}
+
+// TestGemma4Variants: what the larger models have in place of the smaller ones'
+// per-layer inputs and borrowed keys: full layers whose keys are their values.
+func TestGemma4Variants(t *testing.T) {
+	f := newGemma4()
+	maps.Copy(f.text(), map[string]any{
+		"attention_k_eq_v": true, "num_global_key_value_heads": 2, "num_key_value_heads": 4, "hidden_size_per_layer_input": nil, "num_kv_shared_layers": 0, "use_double_wide_mlp": false, "final_logit_softcapping": nil,
+	})
+	f.config["architectures"] = []string{"Gemma4ForCausalLM"}
+	for _, name := range slices.Clone(f.order) {
+		if strings.Contains(name, "per_layer") {
+			f.remove(name)
+		}
+	}
+	for i, dim := range []int{8, 16, 8, 16} {
+		p := "model.language_model.layers." + string(rune('0'+i)) + "."
+		heads := 4
+		if i%2 == 1 {
+			heads = 2
+		}
+		f.replace("BF16", p+"self_attn.k_proj.weight", heads*dim, 24)
+		f.replace("BF16", p+"self_attn.k_norm.weight", dim)
+		if f.remove(p + "self_attn.v_proj.weight"); i%2 == 0 {
+			f.add("BF16", p+"self_attn.v_proj.weight", heads*dim, 24)
+		}
+		f.replace("BF16", p+"mlp.gate_proj.weight", 40, 24)
+		f.replace("BF16", p+"mlp.up_proj.weight", 40, 24)
+		f.replace("BF16", p+"mlp.down_proj.weight", 24, 40)
+	}
+	m, err := finder(t).Find(context.Background(), f.write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := decode(t, m.Path)
+	for key, want := range map[string]any{
+		"attention.head_count_kv": "[4,2,4,2]", "feed_forward_length": uint32(40), "attention.shared_kv_layers": uint32(0),
+		"embedding_length_per_layer_input": uint32(0), "final_logit_softcapping": nil,
+	} {
+		if got.kv["gemma4."+key] != want {
+			t.Errorf("key %s is %v, want %v", key, got.kv["gemma4."+key], want)
+		}
+	}
+	compareTensors(t, f, got, true, false)
+	f.add("BF16", "model.language_model.layers.1.self_attn.v_proj.weight", 32, 24)
+	_, err = finder(t).Find(context.Background(), f.write(t))
+	checkError(t, "values where keys are", err, `layers.1.self_attn.v_proj.weight" is not known`)
 }
