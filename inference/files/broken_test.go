@@ -172,6 +172,9 @@ func TestBrokenShards(t *testing.T) {
 		{"shard elsewhere", func(dir string) error {
 			return os.WriteFile(index(dir), []byte(`{"weight_map": {"a": "../b.safetensors"}}`), 0o644)
 		}, "model.safetensors.index.json", `"../b.safetensors", which is no file of the folder`},
+		{"shard in a folder within", func(dir string) error {
+			return os.WriteFile(index(dir), []byte(`{"weight_map": {"a": "c/b.safetensors"}}`), 0o644)
+		}, "model.safetensors.index.json", `"c/b.safetensors", which is no file of the folder`},
 		{"truncated", func(dir string) error { return os.Truncate(filepath.Join(dir, second), 3000) }, second, "truncated safetensors"},
 		{"truncated header", func(dir string) error { return os.Truncate(filepath.Join(dir, second), 100) }, second, "truncated or no safetensors"},
 		{"empty", func(dir string) error { return os.Truncate(filepath.Join(dir, second), 0) }, second, "truncated safetensors"},
@@ -233,7 +236,7 @@ func TestSafetensors(t *testing.T) {
 		{"size", header(`{"a":{"dtype":"BF16","shape":[2],"data_offsets":[0,8]}}`, 8), `hold 8 bytes, its shape [2] of BF16 4`},
 		{"shape that overflows", header(`{"a":{"dtype":"F32","shape":[4294967296,4294967296,4294967296],"data_offsets":[0,0]}}`, 0), `has shape`},
 		{"overlap", header(`{`+a+`,"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}}`, 12), `tensors "a" and "b" overlap`},
-		{"one within another", header(`{"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16]},"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]},"c":{"dtype":"F32","shape":[1],"data_offsets":[12,16]}}`, 16), `overlap`},
+		{"overlap around nothing", header(`{"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16]},"b":{"dtype":"F32","shape":[0],"data_offsets":[4,4]},"c":{"dtype":"F32","shape":[1],"data_offsets":[12,16]}}`, 16), `tensors "a" and "c" overlap`},
 	} {
 		_, err := decodeSafetensors(bytes.NewReader(test.data), uint64(len(test.data)))
 		if test.want != "" {

@@ -218,7 +218,7 @@ func TestList(t *testing.T) {
 	const q, kv, norms = 3 * 2 * 24 * 32, 3 * 2 * 24 * 16, 7 * 24
 	llama := uint64(q + kv + norms + 3*3*24*40 + 2*12*24)
 	want := []Listed{
-		{Model: filepath.Join(models, "big-00001-of-00003.gguf"), Architecture: "llama", Parameters: 15 + 7 + 9 + 64, Weights: "Q4_0", Context: 77, Size: size},
+		{Model: filepath.Join(models, "big-00001-of-00003.gguf"), Architecture: "llama", Parameters: 15 + 107 + 9 + 64, Weights: "Q4_0", Context: 77, Size: size},
 		{Model: broken, Error: broken + ": truncated GGUF, fetch the file again"},
 		{Model: m.Path, Architecture: "llama", Parameters: llama, Weights: "BF16", Context: 512, Size: st.Size()},
 		{Model: "ollama:m:latest", Architecture: "qwen3", Parameters: llama + 6*8, Weights: "BF16", Context: 512, Size: l.Size},

@@ -81,14 +81,15 @@ func decodeSafetensors(r io.Reader, size uint64) ([]slab, error) {
 		return nil, err
 	}
 	sort.Slice(slabs, func(a, b int) bool { return slabs[a].at < slabs[b].at })
-	end := slab{at: 8 + n}
+	last := slab{at: 8 + n}
 	for _, s := range slabs {
-		if s.size > 0 && s.at < end.at+end.size {
-			return nil, fmt.Errorf("tensors %q and %q overlap", end.name, s.name)
+		if s.size == 0 {
+			continue
 		}
-		if s.at+s.size > end.at+end.size {
-			end = s
+		if s.at < last.at+last.size {
+			return nil, fmt.Errorf("tensors %q and %q overlap", last.name, s.name)
 		}
+		last = s
 	}
 	return slabs, nil
 }

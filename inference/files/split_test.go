@@ -22,7 +22,7 @@ func splitFiles(t *testing.T, align uint32, change func(part int, m *metadata, t
 	data = map[string][]byte{}
 	per := [][]Tensor{
 		{{Name: "a", Shape: []uint64{5, 3}, Kind: kindF32}},
-		{{Name: "b", Shape: []uint64{7}, Kind: kindF32}, {Name: "c", Shape: []uint64{3, 3}, Kind: kindBF16}},
+		{{Name: "b", Shape: []uint64{107}, Kind: kindF32}, {Name: "c", Shape: []uint64{3, 3}, Kind: kindBF16}},
 		{{Name: "d", Shape: []uint64{32, 2}, Kind: 2}}, // Q4_0
 	}
 	for i, tensors := range per {
@@ -136,7 +136,7 @@ func TestBrokenSplits(t *testing.T) {
 	path, _ = splitFiles(t, 32, nil)
 	h, err := readHeader(path(2))
 	if err == nil {
-		err = os.Truncate(path(2), int64(h.Data)+40) // within the second of two tensors
+		err = os.Truncate(path(2), int64(h.Data)+440) // within the second of two tensors
 	}
 	if err != nil {
 		t.Fatal(err)
