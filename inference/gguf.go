@@ -1,9 +1,6 @@
 package inference
 
 import (
-	"bufio"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +9,8 @@ import (
 	"unicode"
 
 	fsggml "github.com/ollama/ollama/fs/ggml"
+
+	"selfplay/inference/files"
 )
 
 // header is the checked description of a GGUF file: metadata and tensors. The
@@ -55,7 +54,8 @@ func readHeader(path string) (*header, error) {
 
 // decodeGGUF is readHeader on the bytes of a file of the given size.
 func decodeGGUF(r io.ReadSeeker, size uint64) (h *header, err error) {
-	if err := scanGGUF(r, size); err != nil {
+	scan, err := files.Scan(r, size)
+	if err != nil {
 		return nil, err
 	}
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
@@ -71,7 +71,7 @@ func decodeGGUF(r io.ReadSeeker, size uint64) (h *header, err error) {
 		return nil, fmt.Errorf("truncated or broken GGUF, fetch the file again: %w", err)
 	}
 	h = &header{kv: file.KV(), tensors: map[string]*fsggml.Tensor{}, offset: file.Tensors().Offset}
-	if n := h.kv.Uint("split.count"); n > 1 { // before its tensors, of which some are in other files
+	if n := scan.Uint("split.count"); n > 1 { // before its tensors, of which some are in other files
 		return nil, fmt.Errorf("one of %d parts of a split GGUF: merge them into one file", n)
 	}
 	for _, t := range file.Tensors().Items() {
@@ -137,151 +137,4 @@ func (h *header) float(key string) (float32, error) {
 		return 0, fmt.Errorf("%s: key %s.%s is missing or not positive", h.path, h.kv.Architecture(), key)
 	}
 	return x, nil
-}
-
-// ggufScan walks over the header of a GGUF file with the lengths bounded by
-// what the file can hold: a length that a broken file claims must not become
-// an allocation.
-type ggufScan struct {
-	r    *bufio.Reader
-	left uint64
-}
-
-var errShort = errors.New("truncated GGUF, fetch the file again")
-
-// scanGGUF checks magic, version, and that every length in the metadata and
-// tensor list lies within the file.
-func scanGGUF(r io.Reader, size uint64) error {
-	s := &ggufScan{r: bufio.NewReaderSize(r, 1<<16), left: size}
-	var magic [4]byte
-	if s.left < 4 || s.read(magic[:]) != nil || string(magic[:]) != "GGUF" {
-		return errors.New("not a GGUF file")
-	}
-	version, err := s.uint32()
-	if err != nil {
-		return err
-	}
-	if version != 2 && version != 3 {
-		return fmt.Errorf("GGUF version %d; versions 2 and 3 are supported", version)
-	}
-	tensors, err := s.uint64()
-	if err != nil {
-		return err
-	}
-	keys, err := s.uint64()
-	if err != nil {
-		return err
-	}
-	for range keys {
-		if err := s.keyValue(); err != nil {
-			return err
-		}
-	}
-	for range tensors {
-		if err := s.tensor(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *ggufScan) read(b []byte) error {
-	if uint64(len(b)) > s.left {
-		return errShort
-	}
-	if _, err := io.ReadFull(s.r, b); err != nil {
-		return errShort
-	}
-	s.left -= uint64(len(b))
-	return nil
-}
-
-func (s *ggufScan) skip(n uint64) error {
-	if n > s.left {
-		return errShort
-	}
-	if _, err := s.r.Discard(int(n)); err != nil {
-		return errShort
-	}
-	s.left -= n
-	return nil
-}
-
-func (s *ggufScan) uint32() (uint32, error) {
-	var b [4]byte
-	err := s.read(b[:])
-	return binary.LittleEndian.Uint32(b[:]), err
-}
-
-func (s *ggufScan) uint64() (uint64, error) {
-	var b [8]byte
-	err := s.read(b[:])
-	return binary.LittleEndian.Uint64(b[:]), err
-}
-
-func (s *ggufScan) str() error {
-	n, err := s.uint64()
-	if err != nil {
-		return err
-	}
-	return s.skip(n)
-}
-
-// ggufSizes are the bytes of the scalar types by number; 8 is a string, 9 an array.
-var ggufSizes = map[uint32]uint64{0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
-
-func (s *ggufScan) keyValue() error {
-	if err := s.str(); err != nil {
-		return err
-	}
-	kind, err := s.uint32()
-	if err != nil {
-		return err
-	}
-	if kind != 9 {
-		return s.values(kind, 1)
-	}
-	if kind, err = s.uint32(); err != nil {
-		return err
-	}
-	n, err := s.uint64()
-	if err != nil {
-		return err
-	}
-	return s.values(kind, n)
-}
-
-func (s *ggufScan) values(kind uint32, n uint64) error {
-	if size, ok := ggufSizes[kind]; ok {
-		if n > s.left/size {
-			return errShort
-		}
-		return s.skip(n * size)
-	}
-	if kind != 8 {
-		return fmt.Errorf("broken GGUF: a value of unknown type %d", kind)
-	}
-	if n > s.left/8 {
-		return errShort
-	}
-	for range n {
-		if err := s.str(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *ggufScan) tensor() error {
-	if err := s.str(); err != nil {
-		return err
-	}
-	dims, err := s.uint32()
-	if err != nil {
-		return err
-	}
-	if dims > 4 {
-		return fmt.Errorf("broken GGUF: a tensor of %d dimensions", dims)
-	}
-	return s.skip(uint64(dims)*8 + 4 + 8)
 }

@@ -68,7 +68,6 @@ func TestBrokenModels(t *testing.T) {
 		{"millions of layers", func(m *tinyModel) { m.kv["llama.block_count"] = uint32(1 << 24) }, "llama.block_count"},
 		{"experts", func(m *tinyModel) { m.kv["llama.expert_count"] = uint32(8) }, "mixture of 8 experts"},
 		{"embedding length", func(m *tinyModel) { m.kv["llama.embedding_length"] = uint32(128) }, "token_embd.weight has shape [64 261]"},
-		{"split", func(m *tinyModel) { m.kv["split.count"] = uint32(3) }, "3 parts of a split GGUF"},
 		{"missing tensor", func(m *tinyModel) {
 			m.tensors = slices.DeleteFunc(m.tensors, func(t *fsggml.Tensor) bool { return t.Name == "blk.0.ffn_up.weight" })
 		}, "tensor blk.0.ffn_up.weight is missing"},
@@ -94,6 +93,18 @@ func TestBrokenModels(t *testing.T) {
 		test.change(m)
 		checkBroken(t, test.name, m.write(t), test.want)
 	}
+}
+
+// TestPartOfASplit: package files merges parts; one alone is refused.
+func TestPartOfASplit(t *testing.T) {
+	m := newTiny(fsggml.TensorTypeF32)
+	m.kv["adapter.abc"] = uint32(3) // the runtime's writer allows no key of another beginning
+	b := bytes.Replace(m.bytes(t), []byte("adapter.abc"), []byte("split.count"), 1)
+	path := filepath.Join(t.TempDir(), "part.gguf")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	checkBroken(t, "split", path, "3 parts of a split GGUF")
 }
 
 // TestNotANumber: weights that give no numbers stop the run, and the layer is

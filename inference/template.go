@@ -32,7 +32,7 @@ var quietTemplates = sync.OnceFunc(func() { gonja.SetLoggerOutput(io.Discard) })
 
 func newTemplate(path, source, bos, eos string) (_ *chatTemplate, err error) {
 	if source == "" {
-		return nil, fmt.Errorf("%s: no chat template (key tokenizer.chat_template): use an instruction-tuned model", path)
+		return nil, fmt.Errorf("%s: no chat template (key tokenizer.chat_template): use an instruction-tuned model; files of Ollama's often lack it: then use the model's public GGUF file or its Hugging Face folder", path)
 	}
 	defer templatePanic(&err, path)
 	quietTemplates()

@@ -84,7 +84,7 @@ type fakeEngine struct {
 	cells  [][]int32  // by slot, the tokens whose cells are valid
 	memory [][]uint64 // by slot and cell
 	rings  [][]ringCell
-	seen   []int      // by slot, the last step that named it
+	seen   []int // by slot, the last step that named it
 	step   int
 	fail   error // returned by the next Forward
 

@@ -85,7 +85,7 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 	if err != nil {
 		return err
 	}
-	who, err := choosePlayer(f.model)
+	who, err := choosePlayer(c, f.model, f.quiet)
 	if err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func dealer(set *locales.Set) func(scheduler.Job) (games.Game, error) {
 func defaultRun(e bench.Experiment) string {
 	data, _ := json.Marshal(e) // plain strings and numbers cannot fail
 	sum := sha256.Sum256(data)
-	name := strings.TrimSuffix(strings.ReplaceAll(e.Model.Name, ":", "-"), ".gguf")
+	name := strings.TrimSuffix(strings.NewReplacer(":", "-", "/", "-").Replace(e.Model.Name), ".gguf")
 	return filepath.Join("runs", name+"-"+hex.EncodeToString(sum[:4]))
 }
 

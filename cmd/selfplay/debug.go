@@ -11,6 +11,7 @@ import (
 
 	"selfplay/games"
 	"selfplay/inference"
+	"selfplay/inference/files"
 	"selfplay/prompts"
 )
 
@@ -96,10 +97,11 @@ func tokenizeCommand() *cobra.Command {
 		Short: "Tokenize texts and chats",
 		Args:  asUsage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := needFile(model); err != nil {
+			path, err := findModel(c, model)
+			if err != nil {
 				return err
 			}
-			codec, err := inference.OpenCodec(model)
+			codec, err := inference.OpenCodec(path)
 			if err != nil {
 				return err
 			}
@@ -120,7 +122,7 @@ func tokenizeCommand() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&model, "model", "", "a GGUF file")
+	c.Flags().StringVar(&model, "model", "", files.Accepted)
 	return c
 }
 
@@ -135,10 +137,11 @@ func greedyCommand() *cobra.Command {
 			if n < 1 {
 				return usagef("--n %d: give at least 1", n)
 			}
-			if err := needFile(model); err != nil {
+			path, err := findModel(c, model)
+			if err != nil {
 				return err
 			}
-			m, err := inference.Open(model, inference.Options{Slots: 1, Cells: context})
+			m, err := inference.Open(path, inference.Options{Slots: 1, Cells: context})
 			if err != nil {
 				return err
 			}
@@ -152,7 +155,7 @@ func greedyCommand() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&model, "model", "", "a GGUF file")
+	c.Flags().StringVar(&model, "model", "", files.Accepted)
 	c.Flags().IntVar(&n, "n", 32, "tokens at most")
 	c.Flags().IntVar(&context, "context", 0, "tokens of prompt and answer together (default 2048)")
 	return c

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"selfplay/inference"
+	"selfplay/inference/files"
 )
 
 // The chat that the doctor shows and has answered, and the answer's length.
@@ -65,7 +66,7 @@ func doctorCommand() *cobra.Command {
 				w = io.Discard
 			}
 			d := &checkup{}
-			err := d.run(w, model)
+			err := d.run(c, w, model)
 			if asJSON {
 				if err != nil {
 					d.Problem = err.Error()
@@ -84,12 +85,12 @@ func doctorCommand() *cobra.Command {
 	return c
 }
 
-func (d *checkup) run(w io.Writer, model string) error {
+func (d *checkup) run(c *cobra.Command, w io.Writer, model string) error {
 	d.Program, d.Machine, d.Folders = programVersions(), inference.Inspect(), folders()
 	d.Warnings = warnings(d.Machine)
 	d.printMachine(w)
 	if model != "" {
-		if err := d.checkModel(w, model); err != nil {
+		if err := d.checkModel(c, w, model); err != nil {
 			return err
 		}
 	}
@@ -102,8 +103,8 @@ func (d *checkup) run(w io.Writer, model string) error {
 }
 
 // checkModel prints each finding when it has it: loading takes a while.
-func (d *checkup) checkModel(w io.Writer, model string) error {
-	who, err := choosePlayer(model)
+func (d *checkup) checkModel(c *cobra.Command, w io.Writer, model string) error {
+	who, err := choosePlayer(c, model, false)
 	if err != nil {
 		return err
 	}
@@ -147,14 +148,12 @@ func programVersions() map[string]string {
 
 func folders() []folder {
 	list := []folder{{Use: "temp", Path: os.TempDir()}}
-	if dir, err := os.UserCacheDir(); err == nil {
-		list = append(list, folder{Use: "cache", Path: filepath.Join(dir, "selfplay")})
+	if f, err := files.New(); err == nil {
+		list = append(list, folder{Use: "cache", Path: f.Cache})
+		for _, store := range f.Ollama {
+			list = append(list, folder{Use: "ollama", Path: store})
+		}
 	}
-	store := os.Getenv("OLLAMA_MODELS")
-	if home, err := os.UserHomeDir(); store == "" && err == nil {
-		store = filepath.Join(home, ".ollama", "models")
-	}
-	list = append(list, folder{Use: "ollama", Path: store})
 	for i := range list {
 		free, err := inference.DiskFree(list[i].Path)
 		list[i].There, list[i].Free = err == nil, free

@@ -1,21 +1,24 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"context"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"os/signal"
 	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
 
 	"selfplay/bench"
 	"selfplay/games"
 	"selfplay/inference"
+	"selfplay/inference/files"
 	"selfplay/scheduler"
 )
 
-const modelFlag = "a GGUF file, builtin:random, builtin:optimal, or synthetic:ARCH-SIZE[:TYPE]"
+const modelFlag = files.Accepted + ", builtin:random, builtin:optimal, or synthetic:ARCH-SIZE[:TYPE]"
 
 // builtins are the players that need no model.
 var builtins = map[string]scheduler.Policy{
@@ -30,8 +33,9 @@ type player struct {
 	path   string
 }
 
-// choosePlayer reads --model; it does not load anything yet.
-func choosePlayer(name string) (player, error) {
+// choosePlayer reads --model; it does not load anything yet. What must be
+// converted to be loaded is.
+func choosePlayer(c *cobra.Command, name string, quiet bool) (player, error) {
 	if name == "" {
 		return player{}, usagef("--model is missing: give %s", modelFlag)
 	}
@@ -48,11 +52,17 @@ func choosePlayer(name string) (player, error) {
 		}
 		return player{id: bench.Model{Name: name, Size: size, SHA256: sha}, path: name}, nil
 	}
-	id, err := fileID(name)
-	if err != nil {
-		return player{}, fmt.Errorf("--model: %w", err)
-	}
-	return player{id: id, path: name}, nil
+	var p player
+	err := withFinder(c, quiet, func(ctx context.Context, f *files.Finder) error {
+		m, err := f.Find(ctx, name)
+		if err != nil {
+			return err
+		}
+		p.path, p.id.Name = m.Path, m.Name
+		p.id.Size, p.id.SHA256, err = f.Sum(ctx, m)
+		return err
+	})
+	return p, err
 }
 
 // canPlay refuses games that the player does not know how to play.
@@ -78,31 +88,52 @@ func (p player) canPlay(specs []games.Spec) error {
 	return usagef("--model %s: no perfect play is known for %s: %s", p.id.Name, strings.Join(unsolved, ", "), hint)
 }
 
-// fileID is a model by the contents of its file.
-func fileID(path string) (bench.Model, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return bench.Model{}, err
+// findModel gives the file that a debug command looks into.
+func findModel(c *cobra.Command, name string) (path string, err error) {
+	if name == "" {
+		return "", usagef("--model is missing: give %s, or synthetic:ARCH-SIZE[:TYPE]", files.Accepted)
 	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return bench.Model{}, err
+	if inference.IsSynthetic(name) {
+		return name, nil
 	}
-	if !st.Mode().IsRegular() {
-		return bench.Model{}, fmt.Errorf("%s is not a file: give %s", path, modelFlag)
-	}
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return bench.Model{}, err
-	}
-	return bench.Model{Name: filepath.Base(path), Size: st.Size(), SHA256: hex.EncodeToString(h.Sum(nil))}, nil
+	err = withFinder(c, false, func(ctx context.Context, f *files.Finder) error {
+		m, err := f.Find(ctx, name)
+		path = m.Path
+		return err
+	})
+	return path, err
 }
 
-// needFile refuses a debug command without the model file that it looks into.
-func needFile(model string) error {
-	if model == "" {
-		return usagef("--model is missing: give a GGUF file")
+// withFinder calls do with a finder of models that an interrupt stops.
+func withFinder(c *cobra.Command, quiet bool, do func(context.Context, *files.Finder) error) error {
+	f, err := files.New()
+	if err != nil {
+		return err
+	}
+	if !quiet {
+		f.Progress = showProgress(c.ErrOrStderr())
+	}
+	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := do(ctx, f); err != nil {
+		return fmt.Errorf("--model: %w", err)
 	}
 	return nil
+}
+
+// showProgress shows how much is done of what takes long: on one line of a
+// terminal, elsewhere only what it is.
+func showProgress(w io.Writer) func(doing string, share float64) {
+	terminal := isTerminal(w)
+	was, percent := "", 0
+	return func(doing string, share float64) {
+		if !terminal && doing != was {
+			fmt.Fprintln(w, doing)
+		}
+		if now := int(100 * share); terminal && (doing != was || now != percent) {
+			fmt.Fprintf(w, "\r%s: %d%%\x1b[K\r", doing, now)
+			percent = now
+		}
+		was = doing
+	}
 }

@@ -1,0 +1,199 @@
+package inference
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	fsggml "github.com/ollama/ollama/fs/ggml"
+
+	"selfplay/inference/files"
+)
+
+// folderNames are the names of a tiny model's tensors in a Hugging Face folder;
+// those of layers begin after the layer's number.
+var folderNames = map[string]string{
+	"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head",
+	"attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm",
+	"attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj",
+	"attn_q_norm": "self_attn.q_norm", "attn_k_norm": "self_attn.k_norm",
+	"ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
+}
+
+// asFolder writes a tiny model as a Hugging Face folder. Heads of families that
+// turn neighbours have their rows put back into halves.
+func (m *tinyModel) asFolder(t *testing.T, config map[string]any) string {
+	t.Helper()
+	arch := m.kv.Architecture()
+	head, data := map[string]any{}, []byte{}
+	for _, x := range m.tensors {
+		b, err := io.ReadAll(x.WriterTo.(io.Reader))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.WriterTo = bytes.NewReader(b) // it is written again, as GGUF
+		name := strings.TrimSuffix(x.Name, ".weight")
+		if rest, ok := strings.CutPrefix(name, "blk."); ok {
+			layer, inner, _ := strings.Cut(rest, ".")
+			name = "model.layers." + layer + "." + folderNames[inner]
+			if arch != "qwen3" && (inner == "attn_q" || inner == "attn_k") {
+				b = halves(b, int(x.Shape[1]), 32)
+			}
+		} else {
+			name = folderNames[name]
+		}
+		shape := slices.Clone(x.Shape)
+		slices.Reverse(shape)
+		head[name+".weight"] = map[string]any{"dtype": x.Type(), "shape": shape, "data_offsets": []int{len(data), len(data) + len(b)}}
+		data = append(data, b...)
+	}
+	dir := t.TempDir()
+	put := func(name string, v any) []byte {
+		b, err := json.Marshal(v)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), b, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	full := map[string]any{
+		"vocab_size": 261, "hidden_size": 64, "num_hidden_layers": 3, "intermediate_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32,
+		"rms_norm_eps": 1e-6, "hidden_act": "silu", "max_position_embeddings": 512, "tie_word_embeddings": m.has("output.weight") == false,
+	}
+	maps.Copy(full, config)
+	put("config.json", full)
+	put("tokenizer.json", m.tokenizer(t))
+	put("tokenizer_config.json", map[string]any{"eos_token": "<|end|>", "add_bos_token": false, "chat_template": m.kv["tokenizer.chat_template"]})
+	b := put("model.safetensors", head)
+	b = slices.Concat(binary.LittleEndian.AppendUint64(nil, uint64(len(b))), b, data)
+	if err := os.WriteFile(filepath.Join(dir, "model.safetensors"), b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func (m *tinyModel) has(name string) bool {
+	return slices.ContainsFunc(m.tensors, func(x *fsggml.Tensor) bool { return x.Name == name })
+}
+
+// halves puts the rows of each head of dim: even ones first, then odd ones.
+func halves(b []byte, rows, dim int) (out []byte) {
+	size := len(b) / rows
+	for first := 0; first < rows; first += dim {
+		for _, odd := range []int{0, 1} {
+			for r := odd; r < dim; r += 2 {
+				out = append(out, b[(first+r)*size:(first+r+1)*size]...)
+			}
+		}
+	}
+	return out
+}
+
+// tokenizer is the vocabulary as a tokenizer.json with its control tokens.
+func (m *tinyModel) tokenizer(t *testing.T) map[string]any {
+	t.Helper()
+	v := &vocab{
+		tokens: m.kv["tokenizer.ggml.tokens"].([]string), types: m.kv["tokenizer.ggml.token_type"].([]int32),
+		merges: m.kv["tokenizer.ggml.merges"].([]string), pre: m.kv["tokenizer.ggml.pre"].(string),
+	}
+	var all map[string]any
+	b, err := v.tokenizerJSON()
+	if err == nil {
+		err = json.Unmarshal(b, &all)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var added []map[string]any
+	for id := range madeUpControls {
+		added = append(added, map[string]any{"id": id, "content": v.tokens[id], "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true})
+	}
+	all["added_tokens"] = added
+	return all
+}
+
+// withVocabulary gives a copy of a converted file with the vocabulary of a tiny
+// model in place of the folder's tokenizer.
+func withVocabulary(t *testing.T, path string, kv fsggml.KV) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := fsggml.Decode(bytes.NewReader(b), -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &tinyModel{kv: fsggml.KV{}}
+	for key, v := range g.KV() {
+		if !strings.HasPrefix(key, "tokenizer.") && key != "general.parameter_count" {
+			m.kv[key] = v
+		}
+	}
+	for key, v := range kv {
+		if strings.HasPrefix(key, "tokenizer.") {
+			m.kv[key] = v
+		}
+	}
+	for _, x := range g.Tensors().Items() {
+		at := g.Tensors().Offset + x.Offset
+		m.tensors = append(m.tensors, &fsggml.Tensor{Name: x.Name, Kind: x.Kind, Shape: x.Shape, WriterTo: bytes.NewReader(b[at : at+x.Size()])})
+	}
+	return m.write(t)
+}
+
+// TestFoldersAreEqual: a converted folder and the GGUF of the same weights give
+// the same logits.
+func TestFoldersAreEqual(t *testing.T) {
+	yarn := map[string]any{
+		"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 24, "beta_fast": 1.0, "beta_slow": 0.5,
+		"mscale": 1.0, "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.2,
+	}
+	configs := map[string]map[string]any{ // by the name of a family
+		"Qwen3 with tied embeddings":              {"architectures": []string{"Qwen3ForCausalLM"}, "rope_theta": 10000.0},
+		"Qwen3 with its own output":               {"architectures": []string{"Qwen3ForCausalLM"}, "rope_theta": 10000.0},
+		"Llama":                                   {"architectures": []string{"LlamaForCausalLM"}, "rope_theta": 10000.0},
+		"Llama with linear scaling":               {"architectures": []string{"LlamaForCausalLM"}, "rope_theta": 10000.0, "rope_scaling": map[string]any{"rope_type": "linear", "factor": 3.0}},
+		"Mistral Small 3 without scaling":         {"architectures": []string{"Mistral3ForConditionalGeneration"}, "model_type": "mistral", "rope_theta": 10000.0},
+		"Ministral 3 beyond the original context": {"architectures": []string{"Ministral3ForCausalLM"}, "model_type": "ministral3", "rope_parameters": yarn},
+	}
+	prompt := randomPrompts(110)[2]
+	done := 0
+	for _, f := range families {
+		config := configs[f.name]
+		if config == nil {
+			continue
+		}
+		done++
+		for _, kind := range []fsggml.TensorType{fsggml.TensorTypeBF16, fsggml.TensorTypeF16, fsggml.TensorTypeF32} {
+			m := f.make(kind)
+			find := files.Finder{Cache: t.TempDir()}
+			converted, err := find.Find(context.Background(), m.asFolder(t, config))
+			if err != nil {
+				t.Fatalf("%s: %v", f.name, err)
+			}
+			want := lastLogits(t, m, prompt)
+			e, err := Open(withVocabulary(t, converted.Path, m.kv), Options{Slots: 1, Cells: 128, Threads: 1, Weights: WeightsFile})
+			if err != nil {
+				t.Fatalf("%s: %v", f.name, err)
+			}
+			if got := mustLogits(t, e, row(0, 0, prompt, true))[0]; !slices.Equal(got, want) {
+				t.Errorf("%s in %s: the logits differ by up to %g", f.name, kind, farthest(got, want))
+			}
+			e.Close()
+		}
+	}
+	if done != len(configs) {
+		t.Errorf("%d of %d families", done, len(configs))
+	}
+}
