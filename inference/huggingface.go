@@ -53,12 +53,19 @@ func (v *vocab) readHuggingFace(h *header) error {
 	if err := v.agrees(&f); err != nil {
 		return fail("%v", err)
 	}
-	if err := json.Unmarshal(f.Model.Merges, &v.merges); err != nil {
+	var pairs [][]string
+	if err := json.Unmarshal(f.Model.Merges, &pairs); err != nil {
 		var merges []string // as older files write them
 		if json.Unmarshal(f.Model.Merges, &merges) != nil {
 			return fail("merges: %v", err)
 		}
 		return v.splitMerges(merges)
+	}
+	for i, p := range pairs {
+		if len(p) != 2 {
+			return fail("merge %d has %d parts, not two", i, len(p))
+		}
+		v.merges = append(v.merges, [2]string(p))
 	}
 	return nil
 }
