@@ -245,7 +245,7 @@ func (v *vocab) check() error {
 	if v.pre.pieces {
 		for b, missing := range v.bytesWithoutToken() {
 			if missing {
-				return fmt.Errorf("%s: the vocabulary lacks the token <0x%02X>", v.path, b)
+				return fmt.Errorf("%s: the vocabulary lacks the token %s", v.path, byteName(byte(b)))
 			}
 		}
 	}
@@ -298,14 +298,16 @@ func (v *vocab) texts() []string {
 // pieceSpace stands for a space in a vocabulary of pieces.
 const pieceSpace = "\u2581"
 
-// byteToken is the byte that a token of a vocabulary of pieces stands for, such
-// as <0x0A>.
+// byteName is the token that stands for a byte in a vocabulary of pieces.
+func byteName(b byte) string { return fmt.Sprintf("<0x%02X>", b) }
+
+// byteToken is the byte that such a token stands for.
 func byteToken(t string) (byte, bool) {
-	if len(t) != 6 || t[:3] != "<0x" || t[5] != '>' || strings.ToUpper(t[3:5]) != t[3:5] {
+	if len(t) != len("<0x00>") {
 		return 0, false
 	}
 	b, err := strconv.ParseUint(t[3:5], 16, 8)
-	return byte(b), err == nil
+	return byte(b), err == nil && t == byteName(byte(b))
 }
 
 // bytesWithoutToken are the bytes that the vocabulary cannot write: text with
@@ -315,7 +317,7 @@ func (v *vocab) bytesWithoutToken() (missing [256]bool) {
 	for b := range missing {
 		name := string(runes[b])
 		if v.pre.pieces {
-			name = fmt.Sprintf("<0x%02X>", b)
+			name = byteName(byte(b))
 		}
 		id, ok := v.words[name]
 		missing[b] = !ok || v.types[id] == typeUserDefined

@@ -2,7 +2,6 @@ package inference
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -48,7 +47,7 @@ func TestSentencePieceMerges(t *testing.T) {
 				continue
 			}
 			for _, b := range []byte(word) {
-				out = append(out, int32(slices.Index(tokens, fmt.Sprintf("<0x%02X>", b))))
+				out = append(out, int32(slices.Index(tokens, byteName(byte(b)))))
 			}
 		}
 		return out
@@ -184,7 +183,7 @@ func TestVocabFaults(t *testing.T) {
 	}
 	tokens, types := []string{"<s>", "</s>"}, []int32{typeControl, typeControl}
 	for b := range 256 {
-		tokens, types = append(tokens, fmt.Sprintf("<0x%02X>", b)), append(types, typeByte)
+		tokens, types = append(tokens, byteName(byte(b))), append(types, typeByte)
 	}
 	tokens, types = append(tokens, "a", "b", "ab"), append(types, typeNormal, typeNormal, typeNormal)
 	spm["tokenizer.ggml.tokens"], spm["tokenizer.ggml.token_type"] = tokens, types

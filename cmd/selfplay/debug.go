@@ -120,7 +120,7 @@ func tokenizeCommand() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&model, "model", "", "a GGUF file")
+	c.Flags().StringVar(&model, "model", "", "a GGUF file; one without weights will do")
 	return c
 }
 
