@@ -140,6 +140,16 @@ func TestHuggingFaceAdded(t *testing.T) {
 	}
 }
 
+// TestHuggingFaceSpecial: the tokenizer.json decides what is no text.
+func TestHuggingFaceSpecial(t *testing.T) {
+	kv := hfTiny(t, nil)
+	kv["tokenizer.ggml.token_type"].([]int32)[tinyBOS] = typeNormal
+	c := openKeys(t, kv)
+	if ids := mustEncode(t, c, "<|bos|>"); len(ids) != len("<|bos|>") || c.Text([]int32{tinyBOS}) != "" {
+		t.Errorf("%v, %q", ids, c.Text([]int32{tinyBOS}))
+	}
+}
+
 func TestHuggingFaceFaults(t *testing.T) {
 	model := func(key string, value any) func(hf) {
 		return func(f hf) { f["model"].(hf)[key] = value }
@@ -203,5 +213,15 @@ func TestHuggingFaceFaults(t *testing.T) {
 		if _, err := OpenCodec(path); err == nil || !strings.Contains(err.Error(), path+": key "+hfKey) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.20v: error %v", broken, err)
 		}
+	}
+}
+
+// TestFailedTokenizer: a pattern on which the library gives up is an error, not
+// an empty text.
+func TestFailedTokenizer(t *testing.T) {
+	kv := hfTiny(t, func(f hf) { f["pre_tokenizer"] = bytewise(false, split(`(?:a|a)+[xy]`)) })
+	c := openKeys(t, kv)
+	if _, err := c.Encode(strings.Repeat("a", 100)); err == nil || !strings.Contains(err.Error(), "the tokenizer failed on a text of 100 bytes") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -145,6 +145,15 @@ func TestManyEnds(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 	}
+	for kind, want := range map[int32]bool{typeControl: true, typeNormal: false} {
+		c := openTinyCodec(t, func(kv fsggml.KV) {
+			kv["tokenizer.ggml.tokens"] = append(kv["tokenizer.ggml.tokens"].([]string), "</s>")
+			kv["tokenizer.ggml.token_type"] = append(kv["tokenizer.ggml.token_type"].([]int32), kind)
+		})
+		if last := int32(c.Vocab() - 1); c.End(last) != want {
+			t.Errorf("</s> of type %d ends a turn: %v", kind, !want)
+		}
+	}
 }
 
 func TestLongTexts(t *testing.T) {
