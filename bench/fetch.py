@@ -1,33 +1,33 @@
 #!/usr/bin/env python3
-"""Downloads the wheel of a Python package to a file, going on where an earlier try stopped.
+"""Downloads one file of a Python package, going on where an earlier try stopped.
 
     bench/fetch.py PACKAGE==VERSION SHA256 FILE
 
-Only for building: pip finds the address and the sum, and its own HTTP library fetches.
+FILE's name is the one that the package index has for the wheel or the source. Only for building: pip's own parts
+find the address and fetch, as they are set up on this machine.
 """
 import hashlib
-import json
 import os
-import subprocess
 import sys
 
+from pip._internal.commands import create_command
 from pip._vendor import requests
 
 
-def address(requirement):
-    """Where the package index has the wheel, without downloading it."""
-    out = subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--dry-run",
-         "--ignore-installed", "--no-deps", "--only-binary", ":all:", "--report", "-", requirement],
-        capture_output=True, text=True)
-    if out.returncode != 0:
-        sys.exit("fetch: %s could not be found by pip: check the network and run make again" % requirement)
-    return json.loads(out.stdout)["install"][0]["download_info"]["url"]
+def address(pip, options, session, requirement, name):
+    """Where the package index has the file. Asking pip to install a source would build it."""
+    package, version = requirement.split("==")
+    finder = pip._build_package_finder(options, session)
+    for candidate in finder.find_all_candidates(package):
+        if str(candidate.version) == version and candidate.link.filename == name:
+            return candidate.link.url_without_fragment
+    sys.exit("fetch: pip finds no %s of %s: check the network and run make again" % (name, requirement))
 
 
-def download(url, part):
+def download(session, url, part):
     have = os.path.getsize(part) if os.path.exists(part) else 0
-    with requests.get(url, headers={"Range": "bytes=%d-" % have}, stream=True, timeout=60) as r:
+    headers = {"Range": "bytes=%d-" % have, "Accept-Encoding": "identity"}
+    with session.get(url, headers=headers, stream=True, timeout=60) as r:
         if r.status_code == 416:  # nothing is left to fetch
             return
         r.raise_for_status()
@@ -42,8 +42,12 @@ def download(url, part):
 def main():
     requirement, sha256, path = sys.argv[1:]
     part = path + ".part"
+    pip = create_command("install")
+    options, _ = pip.parse_args(["--no-cache-dir", "--ignore-requires-python"])
     try:
-        download(address(requirement), part)
+        with pip.main_context():
+            session = pip.get_default_session(options)
+            download(session, address(pip, options, session, requirement, os.path.basename(path)), part)
     except (OSError, requests.RequestException) as e:
         sys.exit("\nfetch: %s: %s: check the network and run make again; what has come so far is kept"
                  % (requirement, type(e).__name__))

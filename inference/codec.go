@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -11,16 +12,18 @@ import (
 // A Codec turns chats into a model's tokens and tokens into text. It is used by
 // one goroutine at a time.
 type Codec struct {
-	path     string
-	words    *tokenizers.Tokenizer // makes no control tokens
-	texts    []string              // of each token; control tokens have none
-	markers  []marker
-	byFirst  [256]bool // whether a marker begins with this byte
-	template *chatTemplate
-	bos      int32 // put in front of every prompt that does not start with it; -1: none
-	ends     map[int32]bool
-	missing  [256]bool // bytes that the vocabulary cannot write
-	nul      int32     // the token of byte 0, which a C string cannot carry; -1: none
+	path       string
+	words      *tokenizers.Tokenizer // makes no control tokens
+	texts      []string              // of each token; control tokens have none
+	markers    []marker
+	byFirst    [256]bool // whether a marker begins with this byte
+	prefix     bool      // text is encoded with a space in front
+	template   *chatTemplate
+	noTemplate error // the file has none: it can encode text, but no chat
+	bos        int32 // put in front of every prompt that does not start with it; -1: none
+	ends       map[int32]bool
+	missing    [256]bool // bytes that the vocabulary cannot write
+	nul        int32     // the token of byte 0, which a C string cannot carry; -1: none
 }
 
 // A marker is a control token and its text.
@@ -34,12 +37,17 @@ func newCodec(h *header) (*Codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Codec{path: h.path, texts: v.texts(), markers: v.markers(), bos: -1, nul: -1, ends: map[int32]bool{}, missing: v.bytesWithoutToken()}
+	c := &Codec{path: h.path, texts: v.texts(), markers: v.markers(), prefix: v.pre.prefix, bos: v.bos, ends: v.ends, nul: -1, missing: v.bytesWithoutToken()}
 	for _, m := range c.markers {
 		c.byFirst[m.text[0]] = true
 	}
-	if err := c.readSpecial(h); err != nil {
-		return nil, err
+	if !h.kv.Bool("tokenizer.ggml.add_bos_token", v.pre.bos) && !v.pre.always {
+		c.bos = -1
+	}
+	for id, t := range c.texts {
+		if t == "\x00" {
+			c.nul = int32(id)
+		}
 	}
 	name := func(kind string) string {
 		if id, ok := h.kv["tokenizer.ggml."+kind+"_token_id"].(uint32); ok {
@@ -47,52 +55,18 @@ func newCodec(h *header) (*Codec, error) {
 		}
 		return ""
 	}
-	if c.template, err = newTemplate(h.path, h.kv.ChatTemplate(), name("bos"), name("eos")); err != nil {
+	if c.template, err = newTemplate(h.path, v.template, name("bos"), name("eos")); err != nil && v.template != "" {
 		return nil, err
 	}
+	c.noTemplate = err
 	data, err := v.tokenizerJSON()
 	if err != nil {
 		return nil, err
 	}
 	if c.words, err = tokenizers.FromBytes(data); err != nil {
-		return nil, fmt.Errorf("%s: vocabulary: %w", h.path, err)
+		return nil, fmt.Errorf("%s: vocabulary: %s", h.path, oneLine(err.Error()))
 	}
 	return c, nil
-}
-
-// endNames are the texts of control tokens that end a turn whatever the
-// metadata says: some files name only one of several.
-var endNames = map[string]bool{"<|im_end|>": true, "<|eot_id|>": true, "<|eom_id|>": true, "<|end_of_text|>": true, "<|endoftext|>": true, "</s>": true, "<end_of_turn>": true}
-
-func (c *Codec) readSpecial(h *header) error {
-	for _, key := range []string{"bos", "eos", "eot"} {
-		key = "tokenizer.ggml." + key + "_token_id"
-		if _, ok := h.kv[key]; ok && int(h.kv.Uint(key)) >= len(c.texts) {
-			return fmt.Errorf("%s: key %s: token %d of %d", h.path, key, h.kv.Uint(key), len(c.texts))
-		}
-	}
-	eos, ok := h.kv["tokenizer.ggml.eos_token_id"].(uint32)
-	if !ok {
-		return fmt.Errorf("%s: key tokenizer.ggml.eos_token_id is missing", h.path)
-	}
-	c.ends[int32(eos)] = true
-	if eot, ok := h.kv["tokenizer.ggml.eot_token_id"].(uint32); ok {
-		c.ends[int32(eot)] = true
-	}
-	for _, m := range c.markers {
-		if endNames[m.text] {
-			c.ends[m.id] = true
-		}
-	}
-	if bos, ok := h.kv["tokenizer.ggml.bos_token_id"].(uint32); ok && h.kv.Bool("tokenizer.ggml.add_bos_token", preTokenizers[h.kv.String("tokenizer.ggml.pre")].bos) {
-		c.bos = int32(bos)
-	}
-	for id, t := range c.texts {
-		if t == "\x00" {
-			c.nul = int32(id)
-		}
-	}
-	return nil
 }
 
 // Vocab is the size of the vocabulary.
@@ -127,6 +101,9 @@ func (c *Codec) Prompt(system, user string) (ids []int32, open bool, err error) 
 // Only the template's own markers become control tokens: those inside a message
 // stay text.
 func (c *Codec) Chat(messages []Message) (text string, ids []int32, err error) {
+	if c.noTemplate != nil {
+		return "", nil, c.noTemplate
+	}
 	guard := guard(messages)
 	guarded := make([]Message, len(messages))
 	for i, m := range messages {
@@ -227,13 +204,22 @@ func (c *Codec) plain(ids []int32, text string) ([]int32, error) {
 		}
 	}
 	for i, part := range strings.Split(text, "\x00") { // a C string ends at byte 0
+		from := 0
 		if i > 0 {
 			ids = append(ids, c.nul)
+			if c.prefix { // no space belongs here: put it in front of a byte that merges with nothing
+				from = len(c.words.EncodeWithOptions("\x01", false).IDs)
+				part = "\x01" + part
+			}
 		}
 		if part == "" {
 			continue
 		}
-		for _, id := range c.words.EncodeWithOptions(part, false).IDs {
+		words := c.words.EncodeWithOptions(part, false).IDs
+		if len(words) == 0 { // the library says no more
+			return nil, fmt.Errorf("%s: the tokenizer failed on a text of %d bytes", c.path, len(part))
+		}
+		for _, id := range words[from:] {
 			ids = append(ids, int32(id))
 		}
 	}
@@ -248,6 +234,9 @@ func (c *Codec) Text(ids []int32) string {
 		if id >= 0 && int(id) < len(c.texts) {
 			b = append(b, c.texts[id]...)
 		}
+	}
+	if c.prefix { // the space that encoding put in front
+		b = bytes.TrimPrefix(b, []byte(" "))
 	}
 	return lossy(b)
 }

@@ -102,9 +102,13 @@ func halves(b []byte, rows, dim int) (out []byte) {
 // tokenizer is the vocabulary as a tokenizer.json with its control tokens.
 func (m *tinyModel) tokenizer(t *testing.T) map[string]any {
 	t.Helper()
-	v := &vocab{
-		tokens: m.kv["tokenizer.ggml.tokens"].([]string), types: m.kv["tokenizer.ggml.token_type"].([]int32),
-		merges: m.kv["tokenizer.ggml.merges"].([]string), pre: m.kv["tokenizer.ggml.pre"].(string),
+	h, err := readHeader((&tinyModel{kv: m.kv}).write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := readVocab(h)
+	if err != nil {
+		t.Fatal(err)
 	}
 	var all map[string]any
 	b, err := v.tokenizerJSON()
@@ -120,36 +124,6 @@ func (m *tinyModel) tokenizer(t *testing.T) map[string]any {
 	}
 	all["added_tokens"] = added
 	return all
-}
-
-// withVocabulary gives a copy of a converted file with the vocabulary of a tiny
-// model in place of the folder's tokenizer.
-func withVocabulary(t *testing.T, path string, kv fsggml.KV) string {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := fsggml.Decode(bytes.NewReader(b), -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &tinyModel{kv: fsggml.KV{}}
-	for key, v := range g.KV() {
-		if !strings.HasPrefix(key, "tokenizer.") && key != "general.parameter_count" {
-			m.kv[key] = v
-		}
-	}
-	for key, v := range kv {
-		if strings.HasPrefix(key, "tokenizer.") {
-			m.kv[key] = v
-		}
-	}
-	for _, x := range g.Tensors().Items() {
-		at := g.Tensors().Offset + x.Offset
-		m.tensors = append(m.tensors, &fsggml.Tensor{Name: x.Name, Kind: x.Kind, Shape: x.Shape, WriterTo: bytes.NewReader(b[at : at+x.Size()])})
-	}
-	return m.write(t)
 }
 
 // TestFoldersAreEqual: a converted folder and the GGUF of the same weights give
@@ -183,7 +157,7 @@ func TestFoldersAreEqual(t *testing.T) {
 				t.Fatalf("%s: %v", f.name, err)
 			}
 			want := lastLogits(t, m, prompt)
-			e, err := Open(withVocabulary(t, converted.Path, m.kv), Options{Slots: 1, Cells: 128, Threads: 1, Weights: WeightsFile})
+			e, err := Open(converted.Path, Options{Slots: 1, Cells: 128, Threads: 1, Weights: WeightsFile})
 			if err != nil {
 				t.Fatalf("%s: %v", f.name, err)
 			}

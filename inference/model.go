@@ -66,6 +66,9 @@ func Open(path string, o Options) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(h.tensors) == 0 {
+		return nil, fmt.Errorf("%s: a vocabulary without weights: give a model file", path)
+	}
 	build := architectures[h.kv.Architecture()]
 	if build == nil {
 		return nil, fmt.Errorf("%s: architecture %q is not supported", path, h.kv.Architecture())
@@ -81,6 +84,9 @@ func Open(path string, o Options) (m *Model, err error) {
 			m = nil
 		}
 	}()
+	if codec.noTemplate != nil {
+		return m, codec.noTemplate
+	}
 	if err := codec.template.setThink(o.Think); err != nil {
 		return m, err
 	}

@@ -26,15 +26,7 @@ const smallModel = "SmolLM2-135M-Instruct.Q4_1.gguf"
 // modelPath is the small real model, which `make model` fetches.
 func modelPath(t testing.TB) string {
 	t.Helper()
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "selfplay", "models", smallModel)
-	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("the small model is not there: run make model (%v)", err)
-	}
-	return path
+	return cached(t, "model", filepath.Join("models", smallModel))
 }
 
 func openModel(t testing.TB, o Options) *Model {

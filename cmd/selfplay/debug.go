@@ -122,7 +122,7 @@ func tokenizeCommand() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&model, "model", "", files.Accepted)
+	c.Flags().StringVar(&model, "model", "", files.Accepted+"; a GGUF file without weights will do")
 	return c
 }
 

@@ -63,13 +63,19 @@ func child(args ...string) *exec.Cmd {
 
 func modelPath(t *testing.T) string {
 	t.Helper()
+	return cached(t, "model", "models/SmolLM2-135M-Instruct.Q4_1.gguf")
+}
+
+// cached is a file that make fetched into the user's cache folder.
+func cached(t *testing.T, made, name string) string {
+	t.Helper()
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, "selfplay", "models", "SmolLM2-135M-Instruct.Q4_1.gguf")
+	path := filepath.Join(dir, "selfplay", name)
 	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("the small model is not there: run make model (%v)", err)
+		t.Fatalf("%s is not there: run make %s (%v)", filepath.Base(name), made, err)
 	}
 	return path
 }
@@ -337,6 +343,22 @@ func TestDebug(t *testing.T) {
 	for _, bad := range []string{"extract", "trace"} {
 		if r := selfplay("{]", "debug", bad); r.code != 1 || !strings.Contains(r.stderr, "line 1") {
 			t.Errorf("%s of broken JSON: code %d, %s", bad, r.code, r.stderr)
+		}
+	}
+}
+
+// TestTokenizeVocabulary reads a file without weights and without a template.
+func TestTokenizeVocabulary(t *testing.T) {
+	vocab := cached(t, "fixtures", "fixtures/llama.cpp-0.3.36/models/ggml-vocab-llama-bpe.gguf")
+	r := selfplay(`{"text": "\n\n\n<|eot_id|>"}`, "debug", "tokenize", "--model", vocab)
+	if want := `{"prompt":"\n\n\n<|eot_id|>","ids":[1432,27,91,68,354,851,91,29]}` + "\n"; r.code != 0 || r.stdout != want {
+		t.Errorf("code %d, %s%s", r.code, r.stdout, r.stderr)
+	}
+	for _, command := range []string{"tokenize", "greedy"} {
+		r = selfplay(`{"messages": [{"role": "user", "content": "hi"}]}`, "debug", command, "--model", vocab)
+		want := map[string]string{"tokenize": "line 1: " + vocab + ": no chat template", "greedy": vocab + ": a vocabulary without weights"}[command]
+		if r.code != 1 || !strings.Contains(r.stderr, want) || strings.Count(r.stderr, "\n") != 1 {
+			t.Errorf("%s: code %d, %s%s", command, r.code, r.stdout, r.stderr)
 		}
 	}
 }
