@@ -28,13 +28,26 @@ var folderNames = map[string]string{
 	"ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
 }
 
+// gemma4Names are those that Gemma 4 has besides, or that mean another there.
+var gemma4Names = map[string]string{
+	"post_attention_norm": "post_attention_layernorm", "ffn_norm": "pre_feedforward_layernorm", "post_ffw_norm": "post_feedforward_layernorm",
+	"inp_gate": "per_layer_input_gate", "proj": "per_layer_projection", "post_norm": "post_per_layer_input_norm", "layer_output_scale": "layer_scalar",
+	"per_layer_token_embd": "model.embed_tokens_per_layer", "per_layer_model_proj": "model.per_layer_model_projection", "per_layer_proj_norm": "model.per_layer_projection_norm",
+}
+
 // asFolder writes a tiny model as a Hugging Face folder. Heads of families that
 // turn neighbours have their rows put back into halves.
 func (m *tinyModel) asFolder(t *testing.T, config map[string]any) string {
 	t.Helper()
-	arch := m.kv.Architecture()
+	arch, names := m.kv.Architecture(), maps.Clone(folderNames)
+	if arch == "gemma4" {
+		maps.Copy(names, gemma4Names)
+	}
 	head, data := map[string]any{}, []byte{}
 	for _, x := range m.tensors {
+		if arch == "gemma4" && x.Name == "rope_freqs.weight" { // it follows from config.json
+			continue
+		}
 		b, err := io.ReadAll(x.WriterTo.(io.Reader))
 		if err != nil {
 			t.Fatal(err)
@@ -43,16 +56,19 @@ func (m *tinyModel) asFolder(t *testing.T, config map[string]any) string {
 		name := strings.TrimSuffix(x.Name, ".weight")
 		if rest, ok := strings.CutPrefix(name, "blk."); ok {
 			layer, inner, _ := strings.Cut(rest, ".")
-			name = "model.layers." + layer + "." + folderNames[inner]
-			if arch != "qwen3" && (inner == "attn_q" || inner == "attn_k") {
+			name = "model.layers." + layer + "." + names[inner]
+			if (arch == "llama" || arch == "mistral3") && (inner == "attn_q" || inner == "attn_k") {
 				b = halves(b, int(x.Shape[1]), 32)
 			}
 		} else {
-			name = folderNames[name]
+			name = names[name]
+		}
+		if !strings.HasSuffix(name, "layer_scalar") {
+			name += ".weight"
 		}
 		shape := slices.Clone(x.Shape)
 		slices.Reverse(shape)
-		head[name+".weight"] = map[string]any{"dtype": x.Type(), "shape": shape, "data_offsets": []int{len(data), len(data) + len(b)}}
+		head[name] = map[string]any{"dtype": x.Type(), "shape": shape, "data_offsets": []int{len(data), len(data) + len(b)}}
 		data = append(data, b...)
 	}
 	dir := t.TempDir()
@@ -68,7 +84,10 @@ func (m *tinyModel) asFolder(t *testing.T, config map[string]any) string {
 	}
 	full := map[string]any{
 		"vocab_size": 261, "hidden_size": 64, "num_hidden_layers": 3, "intermediate_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32,
-		"rms_norm_eps": 1e-6, "hidden_act": "silu", "max_position_embeddings": 512, "tie_word_embeddings": m.has("output.weight") == false,
+		"rms_norm_eps": 1e-6, "max_position_embeddings": 1024, "tie_word_embeddings": m.has("output.weight") == false,
+	}
+	if arch != "gemma4" {
+		full["hidden_act"] = "silu"
 	}
 	maps.Copy(full, config)
 	put("config.json", full)
@@ -133,7 +152,27 @@ func TestFoldersAreEqual(t *testing.T) {
 		"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 24, "beta_fast": 1.0, "beta_slow": 0.5,
 		"mscale": 1.0, "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.2,
 	}
+	gemma4 := func(more map[string]any) map[string]any {
+		config := map[string]any{
+			"architectures": []string{"Gemma4ForCausalLM"}, "hidden_activation": "gelu_pytorch_tanh", "num_hidden_layers": 8, "global_head_dim": 64,
+			"sliding_window": tinyWindow, "final_logit_softcapping": 15.0,
+			"rope_parameters": map[string]any{
+				"full_attention":    map[string]any{"rope_type": "proportional", "rope_theta": 1e6, "partial_rotary_factor": 0.25},
+				"sliding_attention": map[string]any{"rope_type": "default", "rope_theta": 1e4},
+			},
+		}
+		for _, slide := range tinySlides {
+			kinds, _ := config["layer_types"].([]string)
+			config["layer_types"] = append(kinds, map[bool]string{true: "sliding_attention", false: "full_attention"}[slide])
+		}
+		maps.Copy(config, more)
+		return config
+	}
 	configs := map[string]map[string]any{ // by the name of a family
+		qwen3YaRN: {"architectures": []string{"Qwen3ForCausalLM"}, "rope_theta": 10000.0,
+			"rope_scaling": map[string]any{"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 24}},
+		gemma4Small:                               gemma4(map[string]any{"num_kv_shared_layers": 3, "hidden_size_per_layer_input": 32, "vocab_size_per_layer_input": 261, "num_key_value_heads": 1, "use_double_wide_mlp": true}),
+		"Gemma 4 as the 31B":                      gemma4(map[string]any{"num_kv_shared_layers": 0, "num_global_key_value_heads": 1, "attention_k_eq_v": true}),
 		"Qwen3 with tied embeddings":              {"architectures": []string{"Qwen3ForCausalLM"}, "rope_theta": 10000.0},
 		"Qwen3 with its own output":               {"architectures": []string{"Qwen3ForCausalLM"}, "rope_theta": 10000.0},
 		"Llama":                                   {"architectures": []string{"LlamaForCausalLM"}, "rope_theta": 10000.0},

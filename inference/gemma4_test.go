@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -14,41 +15,34 @@ import (
 // tinyWindow is how far the tiny Gemmas' sliding layers look back.
 const tinyWindow = 16
 
-// newGemma4Family is a tiny Gemma 4 of eight layers, the last three without
-// keys and values of their own. Window layers have two key/value heads of 32
-// values, the others one of 64, of which a quarter turns.
-func newGemma4Family(kind fsggml.TensorType) *tinyModel {
-	const layers, hidden, mlp, heads, perLayer = 8, 64, 96, 4, 32
-	slides := []bool{true, false, true, true, false, true, false, true}
-	m := &tinyModel{kv: fsggml.KV{
-		"general.architecture":                    "gemma4",
-		"gemma4.block_count":                      uint32(layers),
-		"gemma4.context_length":                   uint32(1024),
-		"gemma4.embedding_length":                 uint32(hidden),
-		"gemma4.embedding_length_per_layer_input": uint32(perLayer),
-		"gemma4.attention.head_count":             uint32(heads),
-		"gemma4.attention.head_count_kv":          []int32{2, 1, 2, 2, 1, 2, 1, 2},
-		"gemma4.attention.key_length":             uint32(64),
-		"gemma4.attention.value_length":           uint32(64),
-		"gemma4.attention.key_length_swa":         uint32(32),
-		"gemma4.attention.value_length_swa":       uint32(32),
-		"gemma4.attention.layer_norm_rms_epsilon": float32(1e-6),
-		"gemma4.attention.sliding_window":         uint32(tinyWindow),
-		"gemma4.attention.sliding_window_pattern": slides,
-		"gemma4.attention.shared_kv_layers":       uint32(3),
-		"gemma4.feed_forward_length":              []int32{mlp, mlp, mlp, mlp, mlp, 2 * mlp, 2 * mlp, 2 * mlp},
-		"gemma4.rope.freq_base":                   float32(1e6),
-		"gemma4.rope.freq_base_swa":               float32(1e4),
-		"gemma4.rope.dimension_count":             uint32(64),
-		"gemma4.rope.dimension_count_swa":         uint32(32),
-		"gemma4.final_logit_softcapping":          float32(5),
-	}}
-	for key, value := range newTiny(fsggml.TensorTypeF32).kv {
-		if strings.HasPrefix(key, "tokenizer.") {
-			m.kv[key] = value
-		}
+// tinySlides are the layers of the tiny Gemmas that look back over a window.
+var tinySlides = []bool{true, false, true, true, false, true, false, true}
+
+// newGemma4Family is a tiny Gemma 4 of eight layers. The small kind is like E2B:
+// embeddings of the layers' own, the last three layers without keys and values
+// and with an MLP twice as wide. The other is like the largest dense Gemma 4:
+// nothing of this, values that are the keys in layers that look back over
+// everything, and more key/value heads in the others.
+func newGemma4Family(kind fsggml.TensorType, small bool) *tinyModel {
+	const layers, hidden, mlp, heads = 8, 64, 96, 4
+	perLayer, shared, kvHeads := uint64(32), 3, any(uint32(1))
+	if !small {
+		perLayer, shared, kvHeads = 0, 0, []int32{2, 1, 2, 2, 1, 2, 1, 2}
 	}
-	vocab := uint64(len(m.kv["tokenizer.ggml.tokens"].([]string)))
+	widths := slices.Repeat([]int32{mlp}, layers)
+	for i := layers - shared; i < layers; i++ {
+		widths[i] *= 2
+	}
+	m := &tinyModel{kv: synthetic{
+		arch: "gemma4", layers: layers, hidden: hidden, heads: heads, headDim: 64, context: 1024, eps: 1e-6, ropeBase: 1e6,
+		own: fsggml.KV{
+			"embedding_length_per_layer_input": uint32(perLayer), "feed_forward_length": widths, "final_logit_softcapping": float32(15),
+			"attention.head_count_kv": kvHeads, "attention.key_length_swa": uint32(32), "attention.value_length_swa": uint32(32),
+			"attention.sliding_window": uint32(tinyWindow), "attention.sliding_window_pattern": tinySlides, "attention.shared_kv_layers": uint32(shared),
+			"rope.freq_base_swa": float32(1e4), "rope.dimension_count_swa": uint32(32),
+		},
+	}.keys()}
+	maps.Copy(m.kv, madeUpVocab(tinyVocab))
 	rng := rand.New(rand.NewPCG(7, 8))
 	add := func(name string, shape ...uint64) {
 		if len(shape) == 1 {
@@ -57,20 +51,24 @@ func newGemma4Family(kind fsggml.TensorType) *tinyModel {
 			m.add(rng, kind, name+".weight", shape...)
 		}
 	}
-	add("token_embd", hidden, vocab)
-	add("per_layer_token_embd", perLayer*layers, vocab)
-	add("per_layer_model_proj", hidden, perLayer*layers)
-	add("per_layer_proj_norm", perLayer)
+	add("token_embd", hidden, tinyVocab)
 	add("output_norm", hidden)
+	if small {
+		add("per_layer_token_embd", perLayer*layers, tinyVocab)
+		add("per_layer_model_proj", hidden, perLayer*layers)
+		add("per_layer_proj_norm", perLayer)
+	}
 	factors := slices.Repeat([]float32{1}, 8) // a quarter of 32 pairs turns
 	m.addFloats("rope_freqs.weight", append(factors, slices.Repeat([]float32{1e30}, 24)...))
-	for i, slide := range slides {
+	for i, slide := range tinySlides {
 		p := "blk." + strconv.Itoa(i) + "."
-		headDim, kvRow, width := uint64(64), uint64(64), uint64(mlp)
-		if slide {
+		headDim, kvRow, width := uint64(64), uint64(64), uint64(widths[i])
+		if slide && small {
+			headDim, kvRow = 32, 32
+		} else if slide {
 			headDim = 32
 		}
-		for _, norm := range []string{"attn_norm", "post_attention_norm", "ffn_norm", "post_ffw_norm", "post_norm"} {
+		for _, norm := range []string{"attn_norm", "post_attention_norm", "ffn_norm", "post_ffw_norm"} {
 			add(p+norm, hidden)
 		}
 		add(p+"attn_q", hidden, heads*headDim)
@@ -80,51 +78,25 @@ func newGemma4Family(kind fsggml.TensorType) *tinyModel {
 			norm[j] = float32(1+rng.NormFloat64()/8) / 4
 		}
 		m.addFloats(p+"attn_q_norm.weight", norm)
-		if i < 5 {
+		if i < layers-shared {
 			add(p+"attn_k", hidden, kvRow)
-			add(p+"attn_v", hidden, kvRow)
 			add(p+"attn_k_norm", headDim)
-		} else {
-			width *= 2
+			if small || slide {
+				add(p+"attn_v", hidden, kvRow)
+			}
 		}
 		add(p+"attn_output", heads*headDim, hidden)
 		add(p+"ffn_gate", hidden, width)
 		add(p+"ffn_up", hidden, width)
 		add(p+"ffn_down", width, hidden)
-		add(p+"inp_gate", hidden, perLayer)
-		add(p+"proj", perLayer, hidden)
 		add(p+"layer_output_scale", 1)
+		if small {
+			add(p+"inp_gate", hidden, perLayer)
+			add(p+"proj", perLayer, hidden)
+			add(p+"post_norm", hidden)
+		}
 	}
 	return m
-}
-
-// likeThe31B makes the tiny Gemma one like the largest dense Gemma 4: no
-// embeddings of the layers' own, keys and values in every layer, and values that
-// are the keys in layers that look back over everything.
-func likeThe31B(m *tinyModel, rng *rand.Rand) {
-	m.kv["gemma4.embedding_length_per_layer_input"] = uint32(0)
-	m.kv["gemma4.attention.shared_kv_layers"] = uint32(0)
-	m.tensors = slices.DeleteFunc(m.tensors, func(t *fsggml.Tensor) bool {
-		full := strings.HasPrefix(t.Name, "blk.1.") || strings.HasPrefix(t.Name, "blk.4.")
-		for _, part := range []string{"per_layer_", "inp_gate", ".proj.", ".post_norm."} {
-			if strings.Contains(t.Name, part) {
-				return true
-			}
-		}
-		return full && strings.Contains(t.Name, "attn_v")
-	})
-	kind := fsggml.TensorType(m.tensor("token_embd.weight").Kind)
-	for i := 5; i < 8; i++ {
-		p, headDim := "blk."+strconv.Itoa(i)+".", uint64(32)
-		if i == 6 {
-			headDim = 64
-		}
-		m.add(rng, kind, p+"attn_k.weight", 64, 64)
-		m.add(rng, fsggml.TensorTypeF32, p+"attn_k_norm.weight", headDim)
-		if i != 6 {
-			m.add(rng, kind, p+"attn_v.weight", 64, 64)
-		}
-	}
 }
 
 // narrow takes one from a model's sliding window for ollama's cache, which shows
@@ -149,7 +121,7 @@ func TestWindowAgainstOllama(t *testing.T) {
 		{what: "a copy of a ring that came round", copy: [3]int{2, 0, 561}, rows: []Row{row(2, 561, c[561:590], true), row(0, 561, a[561:562], true)}},
 		{what: "a chunk behind the first end", rows: []Row{row(1, 291, b[291:300], true)}},
 	}
-	ours, theirs := newGemma4Family(fsggml.TensorTypeF32), newGemma4Family(fsggml.TensorTypeF32)
+	ours, theirs := newGemma4Family(fsggml.TensorTypeF32, true), newGemma4Family(fsggml.TensorTypeF32, true)
 	narrow(theirs)
 	// Their cache and our ring have cells in different orders, which differ in the
 	// last bits of a sum. The runtime's GELU rounds to 10 bits, and so they grow
@@ -159,8 +131,8 @@ func TestWindowAgainstOllama(t *testing.T) {
 }
 
 // changed is a tiny Gemma 4 with other keys; a nil one is left out.
-func changed(kv fsggml.KV) *tinyModel {
-	m := newGemma4Family(fsggml.TensorTypeF32)
+func changed(kv fsggml.KV, small bool) *tinyModel {
+	m := newGemma4Family(fsggml.TensorTypeF32, small)
 	for key, value := range kv {
 		if m.kv["gemma4."+key] = value; value == nil {
 			delete(m.kv, "gemma4."+key)
@@ -173,23 +145,24 @@ func changed(kv fsggml.KV) *tinyModel {
 // each number has a part in them.
 func TestGemma4Keys(t *testing.T) {
 	prompt := randomPrompts(60)[0]
-	want := lastLogits(t, changed(nil), prompt)
+	want := lastLogits(t, changed(nil, false), prompt)
 	for _, same := range []fsggml.KV{
 		{"rope.freq_base_swa": nil, "rope.local.freq_base": float32(1e4)},
 		{"attention.head_count_kv": uint32(2), "attention.global_head_count_kv": uint32(1)},
 		{"attention.head_count_kv": []uint32{2, 1, 2, 2, 1, 2, 1, 2}},
 		{"rope.dimension_count_swa": nil, "attention.value_length": nil},
+		{"feed_forward_length": uint32(96)},
 	} {
-		if got := lastLogits(t, changed(same), prompt); !slices.Equal(got, want) {
+		if got := lastLogits(t, changed(same, false), prompt); !slices.Equal(got, want) {
 			t.Errorf("%v: logits differ by up to %g", same, farthest(got, want))
 		}
 	}
 	for _, other := range []fsggml.KV{
 		{"rope.freq_base_swa": float32(2e4)}, {"rope.freq_base": float32(2e6)}, {"rope.dimension_count_swa": uint32(16)},
-		{"attention.sliding_window": uint32(tinyWindow + 1)}, {"final_logit_softcapping": float32(6)}, {"final_logit_softcapping": nil},
+		{"attention.sliding_window": uint32(tinyWindow + 1)}, {"final_logit_softcapping": float32(16)}, {"final_logit_softcapping": nil},
 		{"attention.layer_norm_rms_epsilon": float32(1e-3)},
 	} {
-		if slices.Equal(lastLogits(t, changed(other), prompt), want) {
+		if slices.Equal(lastLogits(t, changed(other, false), prompt), want) {
 			t.Errorf("%v changes no logits", other)
 		}
 	}
@@ -203,15 +176,15 @@ func TestBrokenGemma4(t *testing.T) {
 		{fsggml.KV{"attention.sliding_window": nil}, "key gemma4.attention.sliding_window is missing"},
 		{fsggml.KV{"attention.sliding_window_pattern": nil}, "sliding_window_pattern holds 0 truth values for 8 layers"},
 		{fsggml.KV{"attention.sliding_window_pattern": []bool{true, false}}, "sliding_window_pattern holds 2 truth values for 8 layers"},
-		{fsggml.KV{"attention.sliding_window_pattern": slices.Repeat([]bool{true}, 8)}, "key gemma4.attention.head_count_kv: layer 5 has 2 and attends over layer 4, which has 1"},
+		{fsggml.KV{"attention.sliding_window_pattern": slices.Repeat([]bool{true}, 8)}, "blk.1.attn_q.weight has shape [64 256]"},
 		{fsggml.KV{"attention.shared_kv_layers": nil}, "key gemma4.attention.shared_kv_layers is missing"},
 		{fsggml.KV{"attention.shared_kv_layers": uint32(8)}, "key gemma4.attention.shared_kv_layers leaves none of 8 layers"},
 		{fsggml.KV{"attention.shared_kv_layers": uint32(7)}, "key gemma4.attention.shared_kv_layers: no layer keeps keys and values for layer 1"},
 		{fsggml.KV{"attention.shared_kv_layers": uint32(2)}, "tensor blk.5.attn_k.weight is missing"},
-		{fsggml.KV{"attention.head_count_kv": []int32{2, 1}}, "key gemma4.attention.head_count_kv holds 2 numbers for 8 layers"},
-		{fsggml.KV{"attention.head_count_kv": []int32{2, 1, 2, 2, 1, -2, 1, 2}}, "key gemma4.attention.head_count_kv holds 0 for layer 5"},
-		{fsggml.KV{"attention.head_count_kv": []int32{2, 1, 2, 2, 1, 1, 1, 2}}, "layer 5 has 1 and attends over layer 3, which has 2"},
-		{fsggml.KV{"attention.head_count_kv": []int32{3, 1, 2, 2, 1, 2, 1, 2}}, "4 heads, 3 key/value heads"},
+		{fsggml.KV{"attention.head_count_kv": []int32{1, 1}}, "key gemma4.attention.head_count_kv holds 2 numbers for 8 layers"},
+		{fsggml.KV{"attention.head_count_kv": []int32{1, 1, 1, 1, 1, -2, 1, 1}}, "key gemma4.attention.head_count_kv holds 0 for layer 5"},
+		{fsggml.KV{"attention.head_count_kv": []int32{1, 1, 1, 1, 1, 2, 1, 1}}, "layer 5 has 2 and attends over layer 3, which has 1"},
+		{fsggml.KV{"attention.head_count_kv": []int32{3, 1, 1, 1, 1, 1, 1, 1}}, "4 heads, 3 key/value heads"},
 		{fsggml.KV{"attention.value_length": uint32(32)}, "key gemma4.attention.value_length is 32; this architecture has 64 there"},
 		{fsggml.KV{"rope.freq_base_swa": nil}, "key gemma4.rope.freq_base_swa is missing"},
 		{fsggml.KV{"rope.local.freq_base": float32(5e4)}, "key gemma4.rope.local.freq_base is 50000, but key gemma4.rope.freq_base_swa is 10000"},
@@ -227,14 +200,14 @@ func TestBrokenGemma4(t *testing.T) {
 		{fsggml.KV{"expert_count": uint32(8)}, "a mixture of 8 experts"},
 		{fsggml.KV{"block_count": uint32(1 << 20)}, "key gemma4.block_count names 1048576 layers"},
 	} {
-		checkBroken(t, test.want, changed(test.kv).write(t), test.want)
+		checkBroken(t, test.want, changed(test.kv, true).write(t), test.want)
 	}
 }
 
 // TestWindowCache: the layers that look back over a window keep a ring, and the
 // layers without keys and values nothing.
 func TestWindowCache(t *testing.T) {
-	m, err := Open(newGemma4Family(fsggml.TensorTypeF32).write(t), Options{Slots: 2, Cells: 1024, Threads: 1})
+	m, err := Open(newGemma4Family(fsggml.TensorTypeF32, true).write(t), Options{Slots: 2, Cells: 1024, Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,8 +216,8 @@ func TestWindowCache(t *testing.T) {
 	if l := m.Limits(); l.Window != tinyWindow || l.Ring != ring {
 		t.Errorf("limits %+v", l)
 	}
-	const row = 64 * 2 * cacheValueSize // keys and values of a token
-	if want := uint64(2 * row * (3*ring + 2*1024)); m.Plan.Cache != want {
+	const value = 2 * cacheValueSize // in keys and values
+	if want := uint64(2 * value * (3*32*ring + 2*64*1024)); m.Plan.Cache != want {
 		t.Errorf("the plan has %d bytes of cache, want %d", m.Plan.Cache, want)
 	}
 }
@@ -252,7 +225,7 @@ func TestWindowCache(t *testing.T) {
 // TestLostWindow: what has left a slot's rings is an error, not another
 // beginning's text.
 func TestLostWindow(t *testing.T) {
-	m, err := Open(newGemma4Family(fsggml.TensorTypeF32).write(t), Options{Slots: 3, Cells: 1024, Threads: 1})
+	m, err := Open(newGemma4Family(fsggml.TensorTypeF32, true).write(t), Options{Slots: 3, Cells: 1024, Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +275,7 @@ func TestWindowBatches(t *testing.T) {
 	prompts := [][]int32{p[0][:650], p[1][:300], p[2][:20], p[3][:280]}
 	var want []float32
 	for _, cells := range []int{700, 1024} {
-		m, err := Open(newGemma4Family(fsggml.TensorTypeQ4_1).write(t), Options{Slots: 6, Cells: cells, Threads: 1, Weights: WeightsBF16})
+		m, err := Open(newGemma4Family(fsggml.TensorTypeQ4_1, true).write(t), Options{Slots: 6, Cells: cells, Threads: 1, Weights: WeightsBF16})
 		if err != nil {
 			t.Fatal(err)
 		}

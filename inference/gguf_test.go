@@ -116,7 +116,7 @@ func TestNotANumber(t *testing.T) {
 		{"blk.2.attn_norm.weight", "slot 1, positions from 0: layer 2 is the first"},
 		{"blk.6.ffn_norm.weight", "layer 6 is the first"}, // computed for the outputs alone
 	} {
-		model := newGemma4Family(fsggml.TensorTypeF32)
+		model := newGemma4Family(fsggml.TensorTypeF32, true)
 		model.tensor(test.tensor).WriterTo = bytes.NewReader(slices.Repeat([]byte{0, 0, 0xc0, 0x7f}, 64)) // NaN
 		m, err := Open(model.write(t), Options{Slots: 2, Cells: 64, Threads: 1})
 		if err != nil {

@@ -265,10 +265,16 @@ func (r *rope) yarn(m *metadata, arch string) {
 	m.set(arch+".rope.scaling.type", "yarn")
 	m.set(arch+".rope.scaling.factor", r.c.float("factor"))
 	m.set(arch+".rope.scaling.original_context_length", uint32(r.c.count("original_max_position_embeddings")))
-	for _, name := range []string{"beta_fast", "beta_slow"} {
-		if r.c.has(name) {
-			m.set(arch+".rope.scaling.yarn_"+name, r.c.float(name))
+	// A config.json names YaRN's bounds only where they are not those of its
+	// authors: its readers are transformers', which take these then.
+	for _, bound := range []struct {
+		name  string
+		value float32
+	}{{"beta_fast", 32}, {"beta_slow", 1}} {
+		if r.c.has(bound.name) {
+			bound.value = r.c.float(bound.name)
 		}
+		m.set(arch+".rope.scaling.yarn_"+bound.name, bound.value)
 	}
 	want(r.c, "truncate", true)
 }

@@ -423,7 +423,7 @@ func TestFolders(t *testing.T) {
 		{"mistral 7B", plainFolder(plainConfig("MistralForCausalLM", "mistral"), "BF16", "model.", ""), "llama", []map[string]any{plainKeys}, true},
 		{"qwen3", newQwen3(), "qwen3", []map[string]any{plainKeys}, false},
 		{"qwen3, yarn", qwenYarn, "qwen3", []map[string]any{plainKeys,
-			{"rope.scaling.type": "yarn", "rope.scaling.factor": float32(4), "rope.scaling.original_context_length": uint32(128)}}, false},
+			{"rope.scaling.type": "yarn", "rope.scaling.factor": float32(4), "rope.scaling.original_context_length": uint32(128), "rope.scaling.yarn_beta_fast": float32(32), "rope.scaling.yarn_beta_slow": float32(1)}}, false},
 		{"ministral 3", newMinistral(), "mistral3", []map[string]any{plainKeys, yarn(nil)}, true},
 		{"ministral 3, mscale", ministral, "mistral3", []map[string]any{plainKeys, yarn(float32(0.5))}, true},
 		{"ministral 3 alone", causal, "mistral3", []map[string]any{plainKeys, yarn(nil)}, true},
