@@ -58,7 +58,7 @@ func TestModels(t *testing.T) {
 	if r.code != 0 || len(lines) != 4 {
 		t.Fatalf("%d: %s%s", r.code, r.stdout, r.stderr)
 	}
-	for i, want := range [][]string{{"--model", "context"}, {broken, "not a GGUF file"}, {path, "llama 135M Q4_1 8192 93.8 MB"}, {"ollama:small:latest", "llama 135M Q4_1 8192 98 MB"}} {
+	for i, want := range [][]string{{"--model", "context"}, {broken, "not a GGUF file"}, {path, "llama 135M Q4_1 8192 93.8 MB"}, {"ollama:small:latest", "llama 135M Q4_1 8192 93.8 MB"}} {
 		for _, w := range want {
 			if !strings.Contains(strings.Join(strings.Fields(lines[i]), " "), w) {
 				t.Errorf("line %q, want %q in it", lines[i], w)
