@@ -3,6 +3,7 @@ package inference
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -204,26 +205,36 @@ func (c *Codec) plain(ids []int32, text string) ([]int32, error) {
 		}
 	}
 	for i, part := range strings.Split(text, "\x00") { // a C string ends at byte 0
-		from := 0
 		if i > 0 {
 			ids = append(ids, c.nul)
-			if c.prefix { // no space belongs here: put it in front of a byte that merges with nothing
-				from = len(c.words.EncodeWithOptions("\x01", false).IDs)
-				part = "\x01" + part
-			}
 		}
-		if part == "" {
-			continue
+		words, err := c.part(part, i > 0)
+		if err != nil {
+			return nil, err
 		}
-		words := c.words.EncodeWithOptions(part, false).IDs
-		if len(words) == 0 { // the library says no more
-			return nil, fmt.Errorf("%s: the tokenizer failed on a text of %d bytes", c.path, len(part))
-		}
-		for _, id := range words[from:] {
+		for _, id := range words {
 			ids = append(ids, int32(id))
 		}
 	}
 	return ids, nil
+}
+
+// part gives the tokens of text without byte 0. Where it goes on behind other
+// text no space is put in front of it, but of a byte that merges with nothing.
+func (c *Codec) part(text string, goesOn bool) ([]uint32, error) {
+	var lead []uint32
+	if goesOn && c.prefix {
+		lead = c.words.EncodeWithOptions("\x01", false).IDs
+		text = "\x01" + text
+	}
+	if text == "" {
+		return nil, nil
+	}
+	ids := c.words.EncodeWithOptions(text, false).IDs
+	if n := len(lead); len(ids) == 0 || len(ids) < n || !slices.Equal(ids[:n], lead) { // the library says no more
+		return nil, fmt.Errorf("%s: the tokenizer failed on a text of %d bytes", c.path, len(text))
+	}
+	return ids[len(lead):], nil
 }
 
 // Text gives the text of sampled tokens: control tokens are left out, and a

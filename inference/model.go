@@ -66,12 +66,12 @@ func Open(path string, o Options) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(h.tensors) == 0 {
-		return nil, fmt.Errorf("%s: a vocabulary without weights: give a model file", path)
-	}
 	build := architectures[h.kv.Architecture()]
 	if build == nil {
 		return nil, fmt.Errorf("%s: architecture %q is not supported", path, h.kv.Architecture())
+	}
+	if len(h.tensors) == 0 {
+		return nil, fmt.Errorf("%s: a vocabulary without weights: give a model file", path)
 	}
 	codec, err := newCodec(h)
 	if err != nil {
