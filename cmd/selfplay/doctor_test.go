@@ -39,7 +39,7 @@ func TestDoctor(t *testing.T) {
 		`plan      weights 1 MB \(as in the file\), cache 128 MB \(64 slots of 2048 tokens\), 512 tokens a step, \d+ threads`,
 		`          2\.0 MB of cache a slot, working set [\d.]+ MB; memory has room for \d+ such slots`,
 		`answer    .*`,
-		`          108 tokens read at \d+ tokens/s.*`,
+		`          108 tokens read at [\d.]+ tokens/s.*`,
 		`ok.*`,
 	} {
 		// Warnings, and an answer of several lines, may stand between.

@@ -89,9 +89,9 @@ func (d *checkup) printPlan(w io.Writer) {
 func (d *checkup) printAnswer(w io.Writer) {
 	a := d.Answer
 	line(w, "answer", a.Text)
-	text := fmt.Sprintf("%d tokens read at %.0f tokens/s", a.Prompt, a.Read)
+	text := fmt.Sprintf("%d tokens read at %.1f tokens/s", a.Prompt, a.Read)
 	if a.Written > 0 {
-		text += fmt.Sprintf(", %d written at %.0f tokens/s, alone", a.Tokens, a.Written)
+		text += fmt.Sprintf(", %d written at %.1f tokens/s, alone", a.Tokens, a.Written)
 	}
 	line(w, "", text)
 }
