@@ -37,6 +37,9 @@ func newCodec(h *header) (*Codec, error) {
 	c := &Codec{path: h.path, texts: v.texts(), markers: v.markers(), bos: -1, nul: -1, ends: map[int32]bool{}, missing: v.bytesWithoutToken()}
 	for _, m := range c.markers {
 		c.byFirst[m.text[0]] = true
+		if inThinkMark(m.text) {
+			c.texts[m.id] = m.text
+		}
 	}
 	if err := c.readSpecial(h); err != nil {
 		return nil, err
@@ -116,11 +119,16 @@ func (c *Codec) Close() error {
 // thinking.
 func (c *Codec) Prompt(system, user string) (ids []int32, open bool, err error) {
 	text, ids, err := c.Chat([]Message{{"system", system}, {"user", user}})
-	if err != nil {
-		return nil, false, err
+	return ids, err == nil && opens(text), err
+}
+
+// TemplateNote says what is done differently from what the template's caller
+// would expect; "" if nothing is.
+func (c *Codec) TemplateNote() string {
+	if c.template.merged {
+		return "its chat template takes no system message: the system prompt is put in front of the user's message"
 	}
-	end := strings.TrimSpace(text[max(0, len(text)-32):])
-	return ids, strings.HasSuffix(end, "<think>") || strings.HasSuffix(end, "[THINK]"), nil
+	return ""
 }
 
 // Chat gives the text and the tokens of a chat up to where the answer begins.
@@ -240,8 +248,8 @@ func (c *Codec) plain(ids []int32, text string) ([]int32, error) {
 	return ids, nil
 }
 
-// Text gives the text of sampled tokens: control tokens are left out, and a
-// character that was cut off is U+FFFD.
+// Text gives the text of sampled tokens: control tokens are left out but for
+// the marks of thinking, and a character that was cut off is U+FFFD.
 func (c *Codec) Text(ids []int32) string {
 	var b []byte
 	for _, id := range ids {

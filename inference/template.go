@@ -3,14 +3,9 @@ package inference
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"sync"
 
-	"github.com/nikolalohinski/gonja/v2"
-	"github.com/nikolalohinski/gonja/v2/config"
-	"github.com/nikolalohinski/gonja/v2/exec"
-	"github.com/nikolalohinski/gonja/v2/loaders"
+	"selfplay/inference/jinja"
 )
 
 // A Message is one part of a chat.
@@ -23,67 +18,100 @@ type Message struct {
 // libraries do.
 type chatTemplate struct {
 	path     string
-	t        *exec.Template
+	t        *jinja.Template
 	bos, eos string
-	think    *bool // what the template is told of thinking; nil: nothing, its own default
+	merged   bool           // it has no place for a system message: its text goes in front of the user's
+	think    map[string]any // what it is told of thinking; empty: nothing, its own default
+	ownWords string         // put in front of the system message; see setThink
 }
 
-var quietTemplates = sync.OnceFunc(func() { gonja.SetLoggerOutput(io.Discard) })
-
-func newTemplate(path, source, bos, eos string) (_ *chatTemplate, err error) {
+func newTemplate(path, source, bos, eos string) (*chatTemplate, error) {
 	if source == "" {
 		return nil, fmt.Errorf("%s: no chat template (key tokenizer.chat_template): use an instruction-tuned model", path)
 	}
-	defer templatePanic(&err, path)
-	quietTemplates()
-	c := config.New()
-	c.TrimBlocks, c.LeftStripBlocks = true, true
-	source = plainJinja(source)
-	loader, err := loaders.NewMemoryLoader(map[string]string{"/chat": source})
+	t, err := jinja.Parse(source)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: chat template (key tokenizer.chat_template): %w", path, err)
 	}
-	env, err := templateEnvironment()
-	if err != nil {
-		return nil, err
+	c := &chatTemplate{path: path, t: t, bos: bos, eos: eos}
+	c.merged = c.hasNoSystem()
+	return c, nil
+}
+
+// The chat with which a template is probed.
+var (
+	probeSystem = Message{"system", "Probe of the system."}
+	probeUser   = Message{"user", "Probe of the user."}
+)
+
+// hasNoSystem tells whether the template refuses or drops a system message, and
+// takes the chat without it.
+func (c *chatTemplate) hasNoSystem() bool {
+	text, err := c.write([]Message{probeSystem, probeUser})
+	if err == nil && strings.Contains(text, probeSystem.Content) {
+		return false
 	}
-	t, err := exec.NewTemplate("/chat", c, loader, env)
-	if err != nil { // it quotes the whole source
-		return nil, fmt.Errorf("%s: chat template (key tokenizer.chat_template): %s", path, oneLine(strings.Replace(err.Error(), "'"+source+"'", "", 1)))
+	if e, ok := errors.AsType[*jinja.Error](err); ok && !e.Raised {
+		return false
 	}
-	return &chatTemplate{path: path, t: t, bos: bos, eos: eos}, nil
+	_, err = c.write([]Message{probeUser})
+	return err == nil
 }
 
 // render gives the text up to where the assistant's answer begins.
-func (c *chatTemplate) render(messages []Message) (text string, err error) {
-	defer templatePanic(&err, c.path)
-	list := make([]map[string]any, len(messages))
+func (c *chatTemplate) render(messages []Message) (string, error) {
+	if len(messages) > 0 && messages[0].Role == "system" {
+		first, rest := messages[0], messages[1:]
+		switch {
+		case c.merged && len(rest) > 0 && rest[0].Role == "user":
+			messages = append([]Message{{"user", first.Content + "\n\n" + rest[0].Content}}, rest[1:]...)
+		case c.ownWords != "":
+			messages = append([]Message{{"system", c.ownWords + "\n\n" + first.Content}}, rest...)
+		}
+	}
+	return c.write(messages)
+}
+
+// write renders a chat as it is.
+func (c *chatTemplate) write(messages []Message) (string, error) {
+	list := make([]any, len(messages))
 	for i, m := range messages {
-		list[i] = map[string]any{"role": m.Role, "content": m.Content}
+		list[i] = jinja.NewDict("role", m.Role, "content", m.Content)
 	}
-	var refusal error
-	values := map[string]any{
-		"messages": list, "add_generation_prompt": true, "bos_token": c.bos, "eos_token": c.eos,
-		"raise_exception": func(message string) (string, error) {
-			refusal = errors.New(message)
-			return "", refusal
-		},
+	variables := map[string]any{
+		"messages": list, "tools": nil, "documents": nil, "add_generation_prompt": true,
+		"bos_token": c.bos, "eos_token": c.eos,
 	}
-	if c.think != nil {
-		values["enable_thinking"] = *c.think
+	for name, v := range c.think {
+		variables[name] = v
 	}
-	text, err = c.t.ExecuteToString(exec.NewContext(values))
-	if refusal != nil {
-		return "", fmt.Errorf("%s: the chat template refuses the chat: %s", c.path, oneLine(refusal.Error()))
+	text, err := c.t.Render(variables)
+	switch e, _ := errors.AsType[*jinja.Error](err); {
+	case err == nil:
+		return text, nil
+	case e.Raised:
+		return "", fmt.Errorf("%s: the chat template refuses the chat: %w", c.path, err)
 	}
-	if err != nil {
-		return "", fmt.Errorf("%s: chat template: %s", c.path, oneLine(err.Error()))
-	}
-	return text, nil
+	return "", fmt.Errorf("%s: chat template: %w", c.path, err)
+}
+
+// thinkSwitches are the variables by which templates are told to think or not.
+// Others exist that set how much, or that have no value for off.
+var thinkSwitches = []struct {
+	name    string
+	on, off any
+}{
+	{"enable_thinking", true, false}, // Qwen3, Gemma 4 and most others
+	{"thinking", true, false},        // DeepSeek, Granite
+	{"thinking_mode", "enabled", "disabled"},
+	{"thinking_budget", int64(-1), int64(0)},
 }
 
 // setThink switches thinking on or off; auto leaves it to the template. A
-// template that renders the same either way cannot do what was asked for.
+// template without a switch may have a system prompt of its own that tells the
+// model how to think, as Ministral 3's has, which a system message replaces:
+// then on puts its words in front of the message. A template that renders the
+// same either way cannot do what was asked for.
 func (c *chatTemplate) setThink(mode string) error {
 	switch mode {
 	case "", "auto":
@@ -92,27 +120,93 @@ func (c *chatTemplate) setThink(mode string) error {
 	default:
 		return fmt.Errorf("--think %s: give auto, on or off", mode)
 	}
-	var texts [2]string
-	for i, on := range []bool{false, true} {
-		c.think = &on
-		var err error
-		if texts[i], err = c.render([]Message{{"system", "s"}, {"user", "u"}}); err != nil {
+	chat := []Message{probeSystem, probeUser}
+	for _, s := range thinkSwitches {
+		c.think = map[string]any{s.name: s.off}
+		off, err := c.render(chat)
+		if err != nil {
 			return err
 		}
+		c.think = map[string]any{s.name: s.on}
+		on, err := c.render(chat)
+		if err != nil {
+			return err
+		}
+		if on != off {
+			if mode == "off" {
+				c.think = map[string]any{s.name: s.off}
+			}
+			return nil
+		}
 	}
-	if texts[0] == texts[1] {
+	c.think = nil
+	words, err := c.thinkingPrompt()
+	if err != nil {
+		return err
+	}
+	if words == "" {
 		return fmt.Errorf("--think %s: the chat template of %s has no such switch: it renders the same with thinking on and off", mode, c.path)
 	}
-	on := mode == "on"
-	c.think = &on
+	if mode == "on" {
+		c.ownWords = words
+	}
 	return nil
 }
 
-// templatePanic turns a panic of the template library into an error.
-func templatePanic(err *error, path string) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("%s: chat template: %s", path, oneLine(fmt.Sprint(p)))
+// thinkingPrompt is the system prompt that the template writes into a chat
+// without one, if it shows the marks of thinking; else "".
+func (c *chatTemplate) thinkingPrompt() (string, error) {
+	with, err := c.render([]Message{probeSystem, probeUser})
+	if err != nil {
+		return "", err
 	}
+	without, err := c.render([]Message{probeUser})
+	if err != nil {
+		return "", err
+	}
+	before, after, _ := strings.Cut(with, probeSystem.Content)
+	words, ok := strings.CutPrefix(without, before)
+	words, also := strings.CutSuffix(words, after)
+	if !ok || !also {
+		return "", nil
+	}
+	for _, m := range ThinkMarks {
+		if strings.Contains(words, m.Open) && strings.Contains(words, m.Close) {
+			return words, nil
+		}
+	}
+	return "", nil
+}
+
+// opens tells whether the rendered text ends within a block of thinking.
+func opens(text string) bool {
+	text = strings.TrimSpace(text)
+	for _, m := range ThinkMarks {
+		if strings.HasSuffix(text, m.Open) {
+			return true
+		}
+	}
+	return false
+}
+
+// ThinkMarks are the marks with which models set their thinking apart from the
+// answer. They are control tokens in some vocabularies, and kept in the text of
+// an answer all the same.
+var ThinkMarks = []struct{ Open, Close string }{
+	{"<think>", "</think>"},             // Qwen3 and many others
+	{"[THINK]", "[/THINK]"},             // Ministral 3
+	{"<|channel>thought", "<channel|>"}, // Gemma 4; the first token is <|channel>
+}
+
+// inThinkMark tells whether a control token is a mark of thinking, or the part
+// of one that is a token.
+func inThinkMark(token string) bool {
+	for _, m := range ThinkMarks {
+		if token == m.Close || token != "" && strings.HasPrefix(m.Open, token) {
+			return true
+		}
+	}
+	return false
 }
 
 // oneLine is a foreign message fit for an error of ours.
