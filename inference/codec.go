@@ -268,16 +268,22 @@ func lossy(b []byte) string {
 	}
 	var s strings.Builder
 	for len(b) > 0 {
-		r, n := utf8.DecodeRune(b)
-		if r == utf8.RuneError && n == 1 {
-			for n < len(b) && !utf8.FullRune(b[:n+1]) {
-				n++
-			}
-		}
+		r, n := nextRune(b)
 		s.WriteRune(r)
 		b = b[n:]
 	}
 	return s.String()
+}
+
+// nextRune reads one character, or U+FFFD for the bytes that begin one.
+func nextRune(b []byte) (rune, int) {
+	r, n := utf8.DecodeRune(b)
+	if r == utf8.RuneError && n == 1 {
+		for n < len(b) && !utf8.FullRune(b[:n+1]) {
+			n++
+		}
+	}
+	return r, n
 }
 
 // OpenCodec reads the codec of a model file and leaves the weights alone.

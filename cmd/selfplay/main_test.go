@@ -352,7 +352,7 @@ func TestReport(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &sum); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"games", "seconds", "games_per_s", "completion_tokens", "completion_tok_per_s", "prompt_tokens",
+	for _, key := range []string{"games", "seconds", "games_per_s", "completion_tokens", "completion_tok_per_s", "thinking_tokens", "prompt_tokens",
 		"prompt_tok_per_s", "prefill_tokens", "turns", "invalid_losses", "wins0", "wins1", "draws"} {
 		if _, ok := sum[key]; !ok {
 			t.Errorf("--json lacks %q", key)
