@@ -122,14 +122,9 @@ func (c *Codec) Prompt(system, user string) (ids []int32, open bool, err error) 
 	return ids, err == nil && opens(text), err
 }
 
-// TemplateNote says what is done differently from what the template's caller
-// would expect; "" if nothing is.
-func (c *Codec) TemplateNote() string {
-	if c.template.merged {
-		return "its chat template takes no system message: the system prompt is put in front of the user's message"
-	}
-	return ""
-}
+// TemplateNote says what is done about a chat that a user would not expect; ""
+// if nothing is.
+func (c *Codec) TemplateNote() string { return c.template.note() }
 
 // Chat gives the text and the tokens of a chat up to where the answer begins.
 // Only the template's own markers become control tokens: those inside a message

@@ -58,6 +58,14 @@ func (c *chatTemplate) hasNoSystem() bool {
 	return err == nil
 }
 
+// note says what render does that a user would not expect.
+func (c *chatTemplate) note() string {
+	if c.merged {
+		return "the chat template takes no system message: the system prompt is put in front of the user's message"
+	}
+	return ""
+}
+
 // render gives the text up to where the assistant's answer begins.
 func (c *chatTemplate) render(messages []Message) (string, error) {
 	if len(messages) > 0 && messages[0].Role == "system" {

@@ -115,6 +115,9 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 	defer m.Close()
 	if !f.quiet {
 		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", who.id.Name, m.Plan)
+		if note := m.Codec.TemplateNote(); note != "" {
+			fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", who.id.Name, note)
+		}
 	}
 	cfg.Codec, cfg.Limits = m.Codec, m.Limits()
 	o.Experiment.Weights, o.Session.Settings = string(m.Plan.Kind), settings(m.Plan)
