@@ -138,6 +138,7 @@ func (p *parser) primary() expr {
 		case "none", "None":
 			return constant{nil}
 		}
+		p.frame.known[t.text] = true
 		return variable(t.text)
 	case t.kind == str:
 		s := t.text
@@ -328,9 +329,6 @@ func (p *parser) test(e expr) expr {
 	case next.kind == str || next.kind == integer || next.kind == float,
 		next.kind == name && next.text != "else" && next.text != "or" && next.text != "and",
 		next.kind == op && (next.text == "[" || next.text == "{"):
-		if next.kind == name && (next.text == "if" || next.text == "not" || next.text == "in") {
-			break
-		}
 		t.call.args = []expr{p.postfix(p.primary())}
 	}
 	if negated {

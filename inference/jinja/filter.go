@@ -179,9 +179,17 @@ func pick(r *run, items []any, args arguments, field, want bool) any {
 
 // sorted gives items in the order of their keys.
 func (r *run) sorted(items []any, key func(any) any) []any {
+	type keyed struct{ key, item any }
 	r.spend(8 * len(items))
-	out := slices.Clone(items)
-	slices.SortStableFunc(out, func(a, b any) int { return r.order(key(a), key(b)) })
+	list := make([]keyed, len(items))
+	for i, v := range items {
+		list[i] = keyed{key(v), v}
+	}
+	slices.SortStableFunc(list, func(a, b keyed) int { return r.order(a.key, b.key) })
+	out := make([]any, len(list))
+	for i, k := range list {
+		out[i] = k.item
+	}
 	return out
 }
 
@@ -232,7 +240,7 @@ func trim(s string, chars any) string {
 
 // indent puts blanks in front of each line but the first and blank ones.
 func indent(r *run, v any, args []any) any {
-	s := r.plain(v)
+	s := needText(v)
 	width := or(args[0], int64(4))
 	by, ok := width.(string)
 	if !ok {

@@ -30,7 +30,7 @@ func (e *Error) Error() string {
 }
 
 // A Template is one that was read. It keeps nothing between two renderings.
-type Template struct{ body block }
+type Template struct{ body body }
 
 // A fault unwinds the parser or a rendering; it never leaves the package.
 type fault struct {
@@ -62,7 +62,11 @@ func Parse(source string) (_ *Template, err error) {
 		fail("the template is not UTF-8")
 	}
 	p := parser{line: &line, tokens: lex(source, &line)}
-	return &Template{p.block()}, nil
+	t := &Template{p.inner(nil, func() block { return p.block() })}
+	for _, f := range p.frames {
+		f.settle()
+	}
+	return t, nil
 }
 
 // The bounds of what a template may do. The work of a rendering is counted in
@@ -87,8 +91,7 @@ func (t *Template) Render(variables map[string]any) (text string, err error) {
 	for name, v := range variables {
 		top.vars[name] = r.take(v)
 	}
-	r.scope = &scope{parent: top, vars: map[string]any{}}
-	t.body.exec(r)
+	r.within(top, t.body.frame, func() { t.body.exec(r) })
 	return r.out.String(), nil
 }
 
@@ -114,14 +117,6 @@ func (r *run) lookup(name string) any {
 		}
 	}
 	return undefined{name}
-}
-
-// within does the work of f in a scope of its own inside s.
-func (r *run) within(s *scope, f func()) {
-	outer := r.scope
-	r.scope = &scope{vars: map[string]any{}, parent: s}
-	f()
-	r.scope = outer
 }
 
 // capture gives what f writes.

@@ -1,5 +1,10 @@
 package jinja
 
+import (
+	"maps"
+	"slices"
+)
+
 // A parser turns tokens into statements (this file) and expressions
 // (expression.go).
 type parser struct {
@@ -8,6 +13,8 @@ type parser struct {
 	line   *int // of the token at hand
 	depth  int
 	loops  int // that are open around the tag
+	frame  *frame
+	frames []*frame
 }
 
 func (p *parser) peek() token {
@@ -125,7 +132,7 @@ func (p *parser) readTag(word string) action {
 	case "with":
 		return readWith(p)
 	case "generation": // marks what a model is trained on, and writes nothing itself
-		return generation{p.apart("endgeneration")}
+		return generation{p.apart(nil, "endgeneration")}
 	case "break":
 		return p.jump(breakLoop)
 	case "continue":
@@ -137,39 +144,44 @@ func (p *parser) readTag(word string) action {
 
 func readIf(p *parser) action {
 	var n ifTag
+	then, elifs, otherwise := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	set := then
 	for {
 		test := p.tuple(false)
 		p.closeTag()
-		n.arms = append(n.arms, arm{test, p.block("elif", "else", "endif")})
+		read := p.frame.arm(set, func() block { return p.block("elif", "else", "endif") })
+		n.arms = append(n.arms, arm{test, read})
 		switch p.next().text {
 		case "elif":
+			set = elifs
 			continue
 		case "else":
 			p.closeTag()
-			n.otherwise = p.block("endif")
+			n.otherwise = p.frame.arm(otherwise, func() block { return p.block("endif") })
 			p.next()
 		}
 		p.closeTag()
+		p.frame.join(then, elifs, otherwise)
 		return n
 	}
 }
 
 func (p *parser) closeTag() { p.expect(closeTag, "") }
 
-// body reads up to a tag of one word, and that tag.
-func (p *parser) body(end string) block {
+// body reads a body up to a tag of one word, and that tag.
+func (p *parser) body(names []string, end string) body {
 	p.closeTag()
-	b := p.block(end)
+	b := p.inner(names, func() block { return p.block(end) })
 	p.next()
 	p.closeTag()
 	return b
 }
 
 // apart reads a body that is captured or called: no loop goes on from there.
-func (p *parser) apart(end string) block {
+func (p *parser) apart(names []string, end string) body {
 	loops := p.loops
 	p.loops = 0
-	b := p.body(end)
+	b := p.body(names, end)
 	p.loops = loops
 	return b
 }
@@ -179,17 +191,21 @@ func readFor(p *parser) action {
 	p.expect(name, "in")
 	n.over = p.tuple(false)
 	if p.skip(name, "if") {
-		n.test = p.expression()
+		n.filter = p.inner(n.target.names, func() block { n.test = p.expression(); return nil })
 	}
 	p.closeTag()
 	p.loops++
-	n.body = p.block("else", "endfor")
+	n.body = p.inner(append([]string{"loop"}, n.target.names...), func() block { return p.block("else", "endfor") })
 	p.loops--
-	if p.next().text == "else" {
+	n.otherwise = p.inner(nil, func() block {
+		if p.next().text == "endfor" {
+			return nil
+		}
 		p.closeTag()
-		n.otherwise = p.block("endfor")
+		b := p.block("endfor")
 		p.next()
-	}
+		return b
+	})
 	p.closeTag()
 	return n
 }
@@ -227,6 +243,7 @@ func (p *parser) assignable() string {
 func readSet(p *parser) action {
 	if p.tokens[p.at+1].text == "." { // a name's tokens are never the last
 		n := setField{object: p.assignable()}
+		p.frame.known[n.object] = true
 		p.next()
 		n.field = p.expect(name, "").text
 		p.expect(op, "=")
@@ -238,80 +255,89 @@ func readSet(p *parser) action {
 	if p.skip(op, "=") {
 		n.value = p.tuple(true)
 		p.closeTag()
-		return n
+	} else {
+		if n.target.tuple {
+			fail("a block is assigned to one name only")
+		}
+		capture := &captured{}
+		n.value = capture
+		if p.is(op, "|") {
+			n.value = p.filters(capture)
+		}
+		capture.body = p.apart(nil, "endset")
 	}
-	if n.target.tuple {
-		fail("a block is assigned to one name only")
+	for _, name := range n.target.names {
+		p.frame.sets(name)
 	}
-	capture := &captured{}
-	n.value = capture
-	if p.is(op, "|") {
-		n.value = p.filters(capture)
-	}
-	capture.body = p.apart("endset")
 	return n
 }
 
 func readMacro(p *parser) action {
 	m := macro{name: p.assignable()}
+	p.frame.sets(m.name)
 	p.expect(op, "(")
-	m.params = p.params()
-	m.body = p.apart("endmacro")
+	names := p.params(&m)
+	m.body = p.apart(names, "endmacro")
 	return macroTag{&m}
 }
 
-// params reads the parameters of a macro and the closing bracket.
-func (p *parser) params() []param {
-	var list []param
+// params reads the parameters of a macro and the closing bracket. It gives the
+// names that the macro's body knows then: theirs and those in their defaults.
+func (p *parser) params(m *macro) (known []string) {
 	for !p.skip(op, ")") {
-		if len(list) > 0 {
+		if len(m.params) > 0 {
 			p.expect(op, ",")
 			if p.skip(op, ")") {
 				break
 			}
 		}
 		one := param{name: p.assignable()}
+		known = append(known, one.name)
 		if p.skip(op, "=") {
-			one.preset = p.expression()
-		} else if len(list) > 0 && list[len(list)-1].preset != nil {
+			b := p.inner(nil, func() block { one.preset = p.expression(); return nil })
+			known = slices.AppendSeq(known, maps.Keys(b.frame.known))
+		} else if n := len(m.params); n > 0 && m.params[n-1].preset != nil {
 			fail("parameter '%s' without a default behind one with it", one.name)
 		}
-		list = append(list, one)
+		m.params = append(m.params, one)
 	}
-	return list
+	return known
 }
 
 func readCall(p *parser) action {
 	m := macro{name: "caller"}
+	var names []string
 	if p.skip(op, "(") {
-		m.params = p.params()
+		names = p.params(&m)
 	}
 	c, ok := p.expression().(callExpr)
 	if !ok {
 		fail("{%% call %%} without a call")
 	}
-	m.body = p.apart("endcall")
+	m.body = p.apart(names, "endcall")
 	return callTag{c, &m}
 }
 
 func readFilter(p *parser) action {
 	capture := &captured{}
 	value := p.filterChain(capture)
-	capture.body = p.apart("endfilter")
+	capture.body = p.apart(nil, "endfilter")
 	return output{value}
 }
 
 func readWith(p *parser) action {
 	var n withTag
+	var names []string
 	for !p.is(closeTag, "") {
 		if len(n.targets) > 0 {
 			p.expect(op, ",")
 		}
-		n.targets = append(n.targets, p.target())
+		t := p.target()
+		n.targets, names = append(n.targets, t), append(names, t.names...)
 		p.expect(op, "=")
 		n.values = append(n.values, p.expression())
 	}
-	n.body = p.body("endwith")
+	n.body = p.body(names, "endwith")
 	return n
 }
 

@@ -73,8 +73,9 @@ type forTag struct {
 	target    target
 	over      expr
 	test      expr // of the items that are taken; nil: all
-	body      block
-	otherwise block // without any item
+	filter    body // where the test is done
+	body      body
+	otherwise body // without a whole round
 }
 
 func (n forTag) exec(r *run) jump {
@@ -83,7 +84,7 @@ func (n forTag) exec(r *run) jump {
 	if n.test != nil {
 		var kept []any
 		for _, v := range items {
-			r.within(outer, func() {
+			r.within(outer, n.filter.frame, func() {
 				n.target.assign(r, v)
 				if truth(n.test.eval(r)) {
 					kept = append(kept, v)
@@ -93,9 +94,10 @@ func (n forTag) exec(r *run) jump {
 		items = kept
 	}
 	l := &loop{items: items}
+	ran := false // the body to its end; as in Python, a continue leaves the else to do
 	for i, v := range items {
 		var j jump
-		r.within(outer, func() {
+		r.within(outer, n.body.frame, func() {
 			l.at = i
 			r.scope.vars["loop"] = l
 			n.target.assign(r, v)
@@ -104,10 +106,11 @@ func (n forTag) exec(r *run) jump {
 		if j == breakLoop {
 			break
 		}
+		ran = ran || j == goOn
 	}
 	var j jump
-	if len(items) == 0 {
-		r.within(outer, func() { j = n.otherwise.exec(r) })
+	if !ran {
+		r.within(outer, n.otherwise.frame, func() { j = n.otherwise.exec(r) })
 	}
 	return j // of the loop around this one
 }
@@ -158,16 +161,16 @@ func (n setField) exec(r *run) jump {
 }
 
 // captured is the text that a body writes.
-type captured struct{ body block }
+type captured struct{ body body }
 
 func (c *captured) eval(r *run) any {
-	return r.capture(func() { r.within(r.scope, func() { c.body.exec(r) }) })
+	return r.capture(func() { r.within(r.scope, c.body.frame, func() { c.body.exec(r) }) })
 }
 
 type withTag struct {
 	targets []target
 	values  []expr
-	body    block
+	body    body
 }
 
 func (n withTag) exec(r *run) (j jump) {
@@ -175,7 +178,7 @@ func (n withTag) exec(r *run) (j jump) {
 	for i, v := range n.values {
 		values[i] = v.eval(r)
 	}
-	r.within(r.scope, func() {
+	r.within(r.scope, n.body.frame, func() {
 		for i, t := range n.targets {
 			t.assign(r, values[i])
 		}
@@ -184,10 +187,10 @@ func (n withTag) exec(r *run) (j jump) {
 	return j
 }
 
-type generation struct{ body block }
+type generation struct{ body body }
 
 func (n generation) exec(r *run) jump {
-	r.within(r.scope, func() { n.body.exec(r) })
+	r.within(r.scope, n.body.frame, func() { n.body.exec(r) })
 	return goOn
 }
 
@@ -195,7 +198,7 @@ type (
 	macro struct {
 		name   string
 		params []param
-		body   block
+		body   body
 	}
 	param struct {
 		name   string
@@ -226,7 +229,7 @@ func (m *macro) bind(home *scope) *function {
 		r.enter()
 		defer r.leave()
 		line := r.line
-		out := r.capture(func() { r.within(home, func() { m.run(r, args) }) })
+		out := r.capture(func() { r.within(home, m.body.frame, func() { m.run(r, args) }) })
 		r.line = line
 		return out
 	}}
