@@ -228,6 +228,15 @@ func (r *run) calculate(op string, a, b any) any {
 		if p := x * y; x == 0 || p/x == y && !(x == -1 && y == math.MinInt64) {
 			return p
 		}
+	case "**":
+		if y < 0 || y > 64 {
+			break
+		}
+		var p any = int64(1)
+		for range y {
+			p = r.calculate("*", p, x)
+		}
+		return p
 	case "//", "%":
 		if y == 0 {
 			fail("a division by zero")

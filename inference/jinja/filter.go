@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
@@ -356,7 +357,7 @@ func toInt(r *run, v any, args []any) any {
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 			return n
 		}
-		if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ") == s && !strings.ContainsAny(s, "0123456789_") {
+		if !strings.ContainsFunc(s, unicode.IsNumber) {
 			return preset
 		}
 	case nil:

@@ -84,6 +84,7 @@ func (f *frame) settle() {
 
 // within does the work of f in a new scope of the frame inside s.
 func (r *run) within(s *scope, own *frame, f func()) {
+	r.spend(32)
 	outer := r.scope
 	r.scope = &scope{vars: map[string]any{}, parent: s}
 	for _, name := range own.hides {
