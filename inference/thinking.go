@@ -19,6 +19,10 @@ var thinkSwitches = []struct {
 	{"thinking_budget", int64(-1), int64(0)},
 }
 
+// SetThink switches the thinking of prompts on or off; auto leaves it to the
+// chat template.
+func (c *Codec) SetThink(mode string) error { return c.template.setThink(mode) }
+
 // setThink switches thinking on or off; auto leaves it to the template. A
 // template without a switch may have a system prompt of its own that tells the
 // model how to think, as Ministral 3's has, which a system message replaces:

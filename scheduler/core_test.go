@@ -72,7 +72,6 @@ func checkStats(t *testing.T, c *Core, records []Record) {
 			want.CopiedTokens += turn.Copied
 			want.KeptTokens += turn.Kept
 			want.CompletionTokens += turn.CompletionTokens
-			want.ThinkingTokens += turn.ThinkingTokens
 			decodes += max(0, turn.CompletionTokens-1) // the first one is drawn from the prompt
 			computed := turn.Finish != FinishPolicy && turn.PromptTokens < c.cfg.Limits.Cells
 			if computed != (turn.Prefill > 0) || turn.Prefill > turn.PromptTokens || turn.Start > turn.End {
