@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -27,6 +28,9 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	// The runtime takes a thread for every core, and beside the other packages'
+	// tests its threads wait for each other longer than they work.
+	runtime.GOMAXPROCS(1)
 	if os.Getenv(asProgram) != "" {
 		slog.SetLogLoggerLevel(slog.LevelError)
 		debug.SetGCPercent(gcPercent)
