@@ -15,7 +15,7 @@ import (
 
 const dbName = "games.db"
 
-// schema of games.db, format 1. A game's position in the plan is its key, so
+// schema of games.db, format 2. A game's position in the plan is its key, so
 // reading in plan order is reading in key order. In turns the long texts come
 // last: a query without them then skips the pages that hold them.
 const schema = `
@@ -46,6 +46,7 @@ CREATE TABLE turns (
 	optimal           INTEGER AS (regret = 0), -- 1: it lost nothing
 	prompt_tokens     INTEGER NOT NULL,
 	completion_tokens INTEGER NOT NULL,
+	thinking_tokens   INTEGER NOT NULL, -- of those, while thinking
 	prefill_tokens    INTEGER NOT NULL,
 	start_ms          INTEGER NOT NULL, -- since the start of the session
 	end_ms            INTEGER NOT NULL,
@@ -165,6 +166,8 @@ func checkVersion(db *sql.DB, path string) error {
 		return fmt.Errorf("%s has format %d, this program knows up to %d: use the program that wrote it", path, version, format)
 	case version < 1:
 		return fmt.Errorf("%s holds no games of a run: restore it or choose another --run folder", path)
+	case version < format:
+		return olderFormat(path, version)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 
 // format is the version of a run folder: of run.json and of the tables in
 // games.db. Raise it with every change that an older program would misread.
-const format = 1
+const format = 2
 
 const runName = "run.json"
 
@@ -126,6 +126,11 @@ func joinMap(m map[string]string) string {
 	return firstOf(strings.Join(parts, ","), "none")
 }
 
+// olderFormat refuses a file that lacks some of what is counted today.
+func olderFormat(path string, version int) error {
+	return fmt.Errorf("%s has format %d, this program reads %d only: use the program that wrote it, or choose another --run folder", path, version, format)
+}
+
 // readRunFile reads run.json of a folder; fs.ErrNotExist if it holds none.
 func readRunFile(dir string) (runFile, error) {
 	var f runFile
@@ -142,6 +147,8 @@ func readRunFile(dir string) (runFile, error) {
 		return f, fmt.Errorf("%s has format %d, this program knows up to %d: use the program that wrote it", path, f.Format, format)
 	case f.Format < 1:
 		return f, fmt.Errorf("%s names no format: it was not written by this program; choose another --run folder", path)
+	case f.Format < format:
+		return f, olderFormat(path, f.Format)
 	}
 	if err := f.Experiment.Plan().Validate(); err != nil {
 		return f, fmt.Errorf("%s is damaged (%w): restore it or choose another --run folder", path, err)

@@ -41,6 +41,7 @@ type exportedTurn struct {
 	Regret           *float64         `json:"regret"`  // what it lost by perfect play
 	PromptTokens     int              `json:"prompt_tokens"`
 	CompletionTokens int              `json:"completion_tokens"`
+	ThinkingTokens   int              `json:"thinking_tokens"` // of those
 	PrefillTokens    int              `json:"prefill_tokens"`
 	StartMS          int64            `json:"start_ms"`
 	EndMS            int64            `json:"end_ms"`
@@ -74,7 +75,7 @@ func exportRecord(rec scheduler.Record) exportedGame {
 			Action: t.Action, Status: t.Status, Finish: t.Finish,
 			Wrapped: t.Event.Action, Invalid: t.Event.Invalid, Reason: t.Event.Reason, Defaulted: t.Event.Default,
 			Optimal: optimal, Regret: regret,
-			PromptTokens: t.PromptTokens, CompletionTokens: t.CompletionTokens, PrefillTokens: t.Prefill,
+			PromptTokens: t.PromptTokens, CompletionTokens: t.CompletionTokens, ThinkingTokens: t.ThinkingTokens, PrefillTokens: t.Prefill,
 			StartMS: t.Start.Milliseconds(), EndMS: t.End.Milliseconds(),
 		})
 	}

@@ -33,7 +33,11 @@ func TestFolderFaults(t *testing.T) {
 		{"newer run.json", func(t *testing.T, dir string) string {
 			write(t, filepath.Join(dir, runName), `{"format": 99}`)
 			return dir
-		}, []string{"run.json has format 99", "up to 1"}},
+		}, []string{"run.json has format 99", "up to 2"}},
+		{"older run.json", func(t *testing.T, dir string) string {
+			write(t, filepath.Join(dir, runName), `{"format": 1}`)
+			return dir
+		}, []string{"run.json has format 1", "reads 2 only", "--run"}},
 		{"run.json gone", func(t *testing.T, dir string) string { os.Remove(filepath.Join(dir, runName)); return dir }, []string{"holds 1 games but no run.json", "--run"}},
 		{"games.db gone", func(t *testing.T, dir string) string { os.Remove(filepath.Join(dir, dbName)); return dir }, []string{"games.db is missing", "run folder"}},
 		{"games.db cut", func(t *testing.T, dir string) string { return cut(t, dir, dbName) }, []string{"games.db", "damaged"}},
@@ -42,7 +46,8 @@ func TestFolderFaults(t *testing.T) {
 			write(t, filepath.Join(dir, dbName), strings.Repeat("noise", 5000))
 			return dir
 		}, []string{"games.db", "damaged"}},
-		{"newer games.db", func(t *testing.T, dir string) string { execDB(t, dir, `PRAGMA user_version = 7`); return dir }, []string{"games.db has format 7", "up to 1"}},
+		{"newer games.db", func(t *testing.T, dir string) string { execDB(t, dir, `PRAGMA user_version = 7`); return dir }, []string{"games.db has format 7", "up to 2"}},
+		{"older games.db", func(t *testing.T, dir string) string { execDB(t, dir, `PRAGMA user_version = 1`); return dir }, []string{"games.db has format 1", "reads 2 only"}},
 		{"games of another plan", func(t *testing.T, dir string) string {
 			execDB(t, dir, `UPDATE games SET seed = 5`)
 			return dir

@@ -59,6 +59,7 @@ type Summary struct {
 	GamesPerS         float64 `json:"games_per_s"`
 	CompletionTokens  int     `json:"completion_tokens"`
 	CompletionTokPerS float64 `json:"completion_tok_per_s"`
+	ThinkingTokens    int     `json:"thinking_tokens"` // of those, in turns that ended
 	PromptTokens      int     `json:"prompt_tokens"`
 	PromptTokPerS     float64 `json:"prompt_tok_per_s"`
 	PrefillTokens     int     `json:"prefill_tokens"` // prompt tokens really computed
@@ -131,7 +132,8 @@ func summarize(c Counts, s scheduler.Stats, took time.Duration) Summary {
 	return Summary{
 		Games: c.Games, Seconds: took.Seconds(), GamesPerS: perSecond(c.Games),
 		CompletionTokens: s.CompletionTokens, CompletionTokPerS: perSecond(s.CompletionTokens),
-		PromptTokens: s.PromptTokens, PromptTokPerS: perSecond(s.PromptTokens),
+		ThinkingTokens: s.ThinkingTokens,
+		PromptTokens:   s.PromptTokens, PromptTokPerS: perSecond(s.PromptTokens),
 		PrefillTokens: s.PrefillTokens, Turns: s.Turns,
 		InvalidLosses: c.InvalidLosses, Wins0: c.Wins0, Wins1: c.Wins1, Draws: c.Draws,
 	}

@@ -28,6 +28,7 @@ func fakePlayer(ctx context.Context, jobs iter.Seq[scheduler.Job], total int,
 		p.Ended++
 		p.Turns += len(r.Turns)
 		p.CompletionTokens += 15
+		p.ThinkingTokens += 6
 		p.PromptTokens += 60
 		p.PrefillTokens += 30
 		p.Elapsed += 100 * time.Millisecond
@@ -43,10 +44,10 @@ func TestPlay(t *testing.T) {
 		t.Fatal(err)
 	}
 	if sum.Games != 36 || sum.Wins0 != 24 || sum.Wins1 != 12 || sum.InvalidLosses != 12 || sum.Turns != 108 ||
-		sum.PromptTokens != 36*60 || sum.PrefillTokens != 36*30 || sum.CompletionTokens != 36*15 || sum.GamesPerS <= 0 {
+		sum.PromptTokens != 36*60 || sum.PrefillTokens != 36*30 || sum.CompletionTokens != 36*15 || sum.ThinkingTokens != 36*6 || sum.GamesPerS <= 0 {
 		t.Errorf("%+v", sum)
 	}
-	if sum.WholeRun.Games != 36 || sum.WholeRun.CompletionTokens != 36*15 {
+	if sum.WholeRun.Games != 36 || sum.WholeRun.CompletionTokens != 36*15 || sum.WholeRun.ThinkingTokens != 36*6 {
 		t.Errorf("whole run %+v", sum.WholeRun)
 	}
 	// Nothing is left: nothing is played, and the totals stay.

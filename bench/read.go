@@ -108,7 +108,7 @@ func eachGame(tx *sql.Tx, which string, args []any, f func(position int, rec sch
 }
 
 const selectTurns = `SELECT seat, status, finish, invalid, defaulted, regret,
-	prompt_tokens, completion_tokens, prefill_tokens, start_ms, end_ms,
+	prompt_tokens, completion_tokens, thinking_tokens, prefill_tokens, start_ms, end_ms,
 	action, wrapped, reason, completion, thinking, kept, observation
 	FROM turns WHERE game = ? ORDER BY turn`
 
@@ -126,7 +126,7 @@ func readTurns(query *sql.Stmt, position int) ([]scheduler.Turn, error) {
 		var kept int
 		var regret sql.Null[float64]
 		err := rows.Scan(&t.Seat, &t.Status, &t.Finish, &t.Event.Invalid, &t.Event.Default, &regret,
-			&t.PromptTokens, &t.CompletionTokens, &t.Prefill, &start, &end,
+			&t.PromptTokens, &t.CompletionTokens, &t.ThinkingTokens, &t.Prefill, &start, &end,
 			&t.Action, &t.Event.Action, &t.Event.Reason, &t.Completion, &t.Thinking, &kept, &t.Observation)
 		if err != nil {
 			return nil, err
@@ -158,11 +158,12 @@ type Answers struct {
 	Defaulted        int // the rules could not read a choice and took their default
 	PromptTokens     int
 	CompletionTokens int
+	ThinkingTokens   int
 	Prefill          int // prompt tokens really computed
 }
 
 const selectAnswers = `SELECT g.session, max(t.end_ms), g.game, CASE t.seat WHEN 0 THEN g.lang0 ELSE g.lang1 END, t.status, t.finish, t.regret,
-	count(*), sum(t.invalid), sum(t.defaulted), sum(t.prompt_tokens), sum(t.completion_tokens), sum(t.prefill_tokens)
+	count(*), sum(t.invalid), sum(t.defaulted), sum(t.prompt_tokens), sum(t.completion_tokens), sum(t.thinking_tokens), sum(t.prefill_tokens)
 	FROM turns t JOIN games g ON g.position = t.game GROUP BY 1, 3, 4, 5, 6, 7 ORDER BY 1, 3, 4, 5, 6, 7`
 
 // answers calls f for every kind of answer that was given.
@@ -176,7 +177,7 @@ func answers(tx *sql.Tx, f func(Answers) error) error {
 		var a Answers
 		var end int64
 		err := rows.Scan(&a.Session, &end, &a.Game, &a.Lang, &a.Status, &a.Finish, &a.Regret, &a.Count, &a.Invalid, &a.Defaulted,
-			&a.PromptTokens, &a.CompletionTokens, &a.Prefill)
+			&a.PromptTokens, &a.CompletionTokens, &a.ThinkingTokens, &a.Prefill)
 		if err != nil {
 			return err
 		}

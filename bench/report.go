@@ -65,6 +65,7 @@ type AnswerCounts struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	PrefillTokens    int `json:"prefill_tokens"` // prompt tokens really computed
 	CompletionTokens int `json:"completion_tokens"`
+	ThinkingTokens   int `json:"thinking_tokens"` // of those
 }
 
 // add counts answers of one kind.
@@ -93,6 +94,7 @@ func (c *AnswerCounts) add(a Answers) {
 	c.PromptTokens += a.PromptTokens
 	c.PrefillTokens += a.Prefill
 	c.CompletionTokens += a.CompletionTokens
+	c.ThinkingTokens += a.ThinkingTokens
 }
 
 // add counts a game.

@@ -35,7 +35,7 @@ func TestReportByHand(t *testing.T) {
 	}
 	nim := rep.ByGame["Nim-v0"] // 18 games: 6 of each index, 3 turns each
 	want := Counts{Planned: 18, Games: 18, Wins0: 12, Wins1: 6, InvalidLosses: 6, AnswerCounts: AnswerCounts{
-		Turns: 54, Boxed: 54, Stop: 54, Invalid: 18, Defaulted: 18, PromptTokens: 54 * 20, PrefillTokens: 54 * 10, CompletionTokens: 54 * 5}}
+		Turns: 54, Boxed: 54, Stop: 54, Invalid: 18, Defaulted: 18, PromptTokens: 54 * 20, PrefillTokens: 54 * 10, CompletionTokens: 54 * 5, ThinkingTokens: 54 * 2}}
 	if nim != want {
 		t.Errorf("counts\n%+v, want\n%+v", nim, want)
 	}
@@ -156,7 +156,7 @@ func TestExport(t *testing.T) {
 	want := `{"id":"Nim-v0/en-en/0","game":"Nim-v0","langs":["en","en"],"role":0,"seed":1000000,"index":0,"turns":[` +
 		`{"seat":0,"observation":"[GAME] Rules.\n[GAME] board 0\n","completion":"hm \u0000 \ufffd \\boxed{4}","thinking":"hm",` +
 		`"action":"[4]","status":"boxed","finish":"stop","wrapped":"[4]","invalid":false,"reason":"taken","defaulted":false,"optimal":true,"regret":0,` +
-		`"prompt_tokens":20,"completion_tokens":5,"prefill_tokens":10,"start_ms":0,"end_ms":7},`
+		`"prompt_tokens":20,"completion_tokens":5,"thinking_tokens":2,"prefill_tokens":10,"start_ms":0,"end_ms":7},`
 	if !strings.HasPrefix(lines[0], want) {
 		t.Errorf("got  %s\nwant %s...", lines[0], want)
 	}

@@ -41,7 +41,7 @@ func played(j scheduler.Job) scheduler.Record {
 			Completion: "hm \x00 \xff \\boxed{4}", Thinking: "hm", Action: "[4]",
 			Status: prompts.Boxed, Finish: scheduler.FinishStop,
 			Event:        games.Event{Action: "[4]", Invalid: i == 2, Reason: "taken", Default: i == 1, Judged: i < 2, Regret: 0.5 * float64(i%2)},
-			PromptTokens: 20, CompletionTokens: 5, Prefill: 10,
+			PromptTokens: 20, CompletionTokens: 5, ThinkingTokens: 2, Prefill: 10,
 			Start: time.Duration(i) * time.Second, End: time.Duration(i)*time.Second + 7*time.Millisecond,
 		})
 		history[seat] += "[4]\n"

@@ -13,9 +13,9 @@ const insertGame = `INSERT INTO games (position, id, session, game, lang0, lang1
 	VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
 
 const insertTurn = `INSERT INTO turns (game, turn, seat, status, finish, invalid, defaulted, regret,
-	prompt_tokens, completion_tokens, prefill_tokens, start_ms, end_ms,
+	prompt_tokens, completion_tokens, thinking_tokens, prefill_tokens, start_ms, end_ms,
 	action, wrapped, reason, completion, thinking, kept, observation)
-	VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
+	VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
 
 // Append stores ended games, all of them or, after an error, none. A game that
 // is already there is an error: ended games are never written again.
@@ -70,7 +70,7 @@ func writeTurns(insert *sql.Stmt, position int, turns []scheduler.Turn) error {
 		before[t.Seat] = t.Observation
 		_, err := insert.Exec(position, i, t.Seat, string(t.Status), string(t.Finish), t.Event.Invalid, t.Event.Default,
 			sql.Null[float64]{V: t.Event.Regret, Valid: t.Event.Judged},
-			t.PromptTokens, t.CompletionTokens, t.Prefill, t.Start.Milliseconds(), t.End.Milliseconds(),
+			t.PromptTokens, t.CompletionTokens, t.ThinkingTokens, t.Prefill, t.Start.Milliseconds(), t.End.Milliseconds(),
 			t.Action, t.Event.Action, t.Event.Reason, t.Completion, t.Thinking, kept, t.Observation[kept:])
 		if err != nil {
 			return err

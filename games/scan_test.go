@@ -74,6 +74,8 @@ func TestBracketed(t *testing.T) {
 		{"[-4]", 1, ""},
 		{"[4", 1, ""},
 		{"[４\u200f]", 1, ""},
+		{"[\u200b4]", 1, ""},
+		{"\u202b[4]\u202c", 1, "4|\u202c"}, // marks around it are none of the rules' business
 		{"[²]", 1, ""},
 		{"[0 3]", 2, "0 3|"},
 		{"[ 0 \n 3 ]", 2, "0 3|"},

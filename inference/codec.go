@@ -41,6 +41,9 @@ func newCodec(h *header) (*Codec, error) {
 	c := &Codec{path: h.path, texts: v.texts(), markers: v.markers(), prefix: v.pre.prefix, bos: v.bos, ends: v.ends, nul: -1, missing: v.bytesWithoutToken()}
 	for _, m := range c.markers {
 		c.byFirst[m.text[0]] = true
+		if inThinkMark(m.text) {
+			c.texts[m.id] = m.text
+		}
 	}
 	if !h.kv.Bool("tokenizer.ggml.add_bos_token", v.pre.bos) && !v.pre.always {
 		c.bos = -1
@@ -91,12 +94,12 @@ func (c *Codec) Close() error {
 // thinking.
 func (c *Codec) Prompt(system, user string) (ids []int32, open bool, err error) {
 	text, ids, err := c.Chat([]Message{{"system", system}, {"user", user}})
-	if err != nil {
-		return nil, false, err
-	}
-	end := strings.TrimSpace(text[max(0, len(text)-32):])
-	return ids, strings.HasSuffix(end, "<think>") || strings.HasSuffix(end, "[THINK]"), nil
+	return ids, err == nil && opens(text), err
 }
+
+// TemplateNote says what is done about a chat that a user would not expect; ""
+// if nothing is.
+func (c *Codec) TemplateNote() string { return c.template.note() }
 
 // Chat gives the text and the tokens of a chat up to where the answer begins.
 // Only the template's own markers become control tokens: those inside a message
@@ -237,8 +240,8 @@ func (c *Codec) part(text string, goesOn bool) ([]uint32, error) {
 	return ids[len(lead):], nil
 }
 
-// Text gives the text of sampled tokens: control tokens are left out, and a
-// character that was cut off is U+FFFD.
+// Text gives the text of sampled tokens: control tokens are left out but for
+// the marks of thinking, and a character that was cut off is U+FFFD.
 func (c *Codec) Text(ids []int32) string {
 	var b []byte
 	for _, id := range ids {
@@ -260,16 +263,22 @@ func lossy(b []byte) string {
 	}
 	var s strings.Builder
 	for len(b) > 0 {
-		r, n := utf8.DecodeRune(b)
-		if r == utf8.RuneError && n == 1 {
-			for n < len(b) && !utf8.FullRune(b[:n+1]) {
-				n++
-			}
-		}
+		r, n := nextRune(b)
 		s.WriteRune(r)
 		b = b[n:]
 	}
 	return s.String()
+}
+
+// nextRune reads one character, or U+FFFD for the bytes that begin one.
+func nextRune(b []byte) (rune, int) {
+	r, n := utf8.DecodeRune(b)
+	if r == utf8.RuneError && n == 1 {
+		for n < len(b) && !utf8.FullRune(b[:n+1]) {
+			n++
+		}
+	}
+	return r, n
 }
 
 // OpenCodec reads the codec of a model file and leaves the weights alone.

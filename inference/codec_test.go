@@ -315,10 +315,12 @@ func TestBOS(t *testing.T) {
 
 func TestOpenThinking(t *testing.T) {
 	for template, want := range map[string]bool{
-		"{{ messages[1].content }}<|start|>assistant\n":                        false,
-		"{{ messages[1].content }}<|start|>assistant\n<think>\n":               true,
-		"{{ messages[1].content }}<|start|>[THINK]":                            true,
-		"{{ messages[1].content }}<|start|>assistant\n<think>\n\n</think>\n\n": false,
+		"{{ messages[1].content }}<|start|>assistant\n":                          false,
+		"{{ messages[1].content }}<|start|>assistant\n<think>\n":                 true,
+		"{{ messages[1].content }}<|start|>[THINK]":                              true,
+		"{{ messages[1].content }}<|start|>model\n<|channel>thought\n":           true,
+		"{{ messages[1].content }}<|start|>model\n<|channel>thought\n<channel|>": false,
+		"{{ messages[1].content }}<|start|>assistant\n<think>\n\n</think>\n\n":   false,
 	} {
 		c := openTinyCodec(t, func(kv fsggml.KV) { kv["tokenizer.chat_template"] = template })
 		if _, open, err := c.Prompt("a", "b"); err != nil || open != want {

@@ -87,7 +87,7 @@ func Open(path string, o Options) (m *Model, err error) {
 	if codec.noTemplate != nil {
 		return m, codec.noTemplate
 	}
-	if err := codec.template.setThink(o.Think); err != nil {
+	if err := codec.SetThink(o.Think); err != nil {
 		return m, err
 	}
 	if m.arch, err = build(h, m.vocab); err != nil {

@@ -3,14 +3,9 @@ package inference
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"sync"
 
-	"github.com/nikolalohinski/gonja/v2"
-	"github.com/nikolalohinski/gonja/v2/config"
-	"github.com/nikolalohinski/gonja/v2/exec"
-	"github.com/nikolalohinski/gonja/v2/loaders"
+	"selfplay/inference/jinja"
 )
 
 // A Message is one part of a chat.
@@ -23,96 +18,89 @@ type Message struct {
 // libraries do.
 type chatTemplate struct {
 	path     string
-	t        *exec.Template
+	t        *jinja.Template
 	bos, eos string
-	think    *bool // what the template is told of thinking; nil: nothing, its own default
+	merged   bool           // it has no place for a system message: its text goes in front of the user's
+	think    map[string]any // what it is told of thinking; empty: nothing, its own default
+	ownWords string         // put in front of the system message; see setThink
 }
 
-var quietTemplates = sync.OnceFunc(func() { gonja.SetLoggerOutput(io.Discard) })
-
-func newTemplate(path, source, bos, eos string) (_ *chatTemplate, err error) {
+func newTemplate(path, source, bos, eos string) (*chatTemplate, error) {
 	if source == "" {
 		return nil, fmt.Errorf("%s: no chat template (key tokenizer.chat_template): use an instruction-tuned model; files of Ollama's often lack it: then use the model's public GGUF file or its Hugging Face folder", path)
 	}
-	defer templatePanic(&err, path)
-	quietTemplates()
-	c := config.New()
-	c.TrimBlocks, c.LeftStripBlocks = true, true
-	source = plainJinja(source)
-	loader, err := loaders.NewMemoryLoader(map[string]string{"/chat": source})
+	t, err := jinja.Parse(source)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: chat template (key tokenizer.chat_template): %w", path, err)
 	}
-	env, err := templateEnvironment()
-	if err != nil {
-		return nil, err
+	c := &chatTemplate{path: path, t: t, bos: bos, eos: eos}
+	c.merged = c.hasNoSystem()
+	return c, nil
+}
+
+// The chat with which a template is probed.
+var (
+	probeSystem = Message{"system", "Probe of the system."}
+	probeUser   = Message{"user", "Probe of the user."}
+)
+
+// hasNoSystem tells whether the template refuses or drops a system message, and
+// takes the chat without it.
+func (c *chatTemplate) hasNoSystem() bool {
+	text, err := c.write([]Message{probeSystem, probeUser})
+	if err == nil && strings.Contains(text, probeSystem.Content) {
+		return false
 	}
-	t, err := exec.NewTemplate("/chat", c, loader, env)
-	if err != nil { // it quotes the whole source
-		return nil, fmt.Errorf("%s: chat template (key tokenizer.chat_template): %s", path, oneLine(strings.Replace(err.Error(), "'"+source+"'", "", 1)))
+	if e, ok := errors.AsType[*jinja.Error](err); ok && !e.Raised {
+		return false
 	}
-	return &chatTemplate{path: path, t: t, bos: bos, eos: eos}, nil
+	_, err = c.write([]Message{probeUser})
+	return err == nil
+}
+
+// note says what render does that a user would not expect.
+func (c *chatTemplate) note() string {
+	if c.merged {
+		return "the chat template takes no system message: the system prompt is put in front of the user's message"
+	}
+	return ""
 }
 
 // render gives the text up to where the assistant's answer begins.
-func (c *chatTemplate) render(messages []Message) (text string, err error) {
-	defer templatePanic(&err, c.path)
-	list := make([]map[string]any, len(messages))
-	for i, m := range messages {
-		list[i] = map[string]any{"role": m.Role, "content": m.Content}
-	}
-	var refusal error
-	values := map[string]any{
-		"messages": list, "add_generation_prompt": true, "bos_token": c.bos, "eos_token": c.eos,
-		"raise_exception": func(message string) (string, error) {
-			refusal = errors.New(message)
-			return "", refusal
-		},
-	}
-	if c.think != nil {
-		values["enable_thinking"] = *c.think
-	}
-	text, err = c.t.ExecuteToString(exec.NewContext(values))
-	if refusal != nil {
-		return "", fmt.Errorf("%s: the chat template refuses the chat: %s", c.path, oneLine(refusal.Error()))
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s: chat template: %s", c.path, oneLine(err.Error()))
-	}
-	return text, nil
-}
-
-// setThink switches thinking on or off; auto leaves it to the template. A
-// template that renders the same either way cannot do what was asked for.
-func (c *chatTemplate) setThink(mode string) error {
-	switch mode {
-	case "", "auto":
-		return nil
-	case "on", "off":
-	default:
-		return fmt.Errorf("--think %s: give auto, on or off", mode)
-	}
-	var texts [2]string
-	for i, on := range []bool{false, true} {
-		c.think = &on
-		var err error
-		if texts[i], err = c.render([]Message{{"system", "s"}, {"user", "u"}}); err != nil {
-			return err
+func (c *chatTemplate) render(messages []Message) (string, error) {
+	if len(messages) > 0 && messages[0].Role == "system" {
+		first, rest := messages[0], messages[1:]
+		switch {
+		case c.merged && len(rest) > 0 && rest[0].Role == "user":
+			messages = append([]Message{{"user", first.Content + "\n\n" + rest[0].Content}}, rest[1:]...)
+		case c.ownWords != "":
+			messages = append([]Message{{"system", c.ownWords + "\n\n" + first.Content}}, rest...)
 		}
 	}
-	if texts[0] == texts[1] {
-		return fmt.Errorf("--think %s: the chat template of %s has no such switch: it renders the same with thinking on and off", mode, c.path)
-	}
-	on := mode == "on"
-	c.think = &on
-	return nil
+	return c.write(messages)
 }
 
-// templatePanic turns a panic of the template library into an error.
-func templatePanic(err *error, path string) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("%s: chat template: %s", path, oneLine(fmt.Sprint(p)))
+// write renders a chat as it is.
+func (c *chatTemplate) write(messages []Message) (string, error) {
+	list := make([]any, len(messages))
+	for i, m := range messages {
+		list[i] = jinja.NewDict("role", m.Role, "content", m.Content)
 	}
+	variables := map[string]any{
+		"messages": list, "tools": nil, "documents": nil, "add_generation_prompt": true,
+		"bos_token": c.bos, "eos_token": c.eos,
+	}
+	for name, v := range c.think {
+		variables[name] = v
+	}
+	text, err := c.t.Render(variables)
+	switch e, _ := errors.AsType[*jinja.Error](err); {
+	case err == nil:
+		return text, nil
+	case e.Raised:
+		return "", fmt.Errorf("%s: the chat template refuses the chat: %w", c.path, err)
+	}
+	return "", fmt.Errorf("%s: chat template: %w", c.path, err)
 }
 
 // oneLine is a foreign message fit for an error of ours.

@@ -51,7 +51,7 @@ func TestTemplates(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
-		if got, err := c.render(templateChat); err != nil || got != test.want {
+		if got, err := c.write(templateChat); err != nil || got != test.want {
 			t.Errorf("%s: error %v, text %q, want %q", test.name, err, got, test.want)
 		}
 	}
@@ -63,26 +63,26 @@ func TestTemplateErrors(t *testing.T) {
 	for _, test := range []struct{ name, template, want string }{
 		{"none", "", "no chat template"},
 		{"refusal", "{% if messages[0].role == 'system' %}{{ raise_exception('System role not\nsupported') }}{% endif %}", "model.gguf: the chat template refuses the chat: System role not supported"},
-		{"undefined variable", "{{ foo.bar }}", "foo.bar"},
-		{"undefined field", "a\nb\n{{ messages[0].nothing.more }}", "messages[0].nothing.more"},
-		{"undefined function", "{{ strftime_now('%d') }}", "strftime_now"},
+		{"undefined variable", "{{ foo.bar }}", "line 1: 'foo' is undefined: it has no 'bar'"},
+		{"undefined field", "a\nb\n{{ messages[0].nothing.more }}", "line 3: 'nothing' is undefined: it has no 'more'"},
+		{"undefined function", "{{ now('%d') }}", "the undefined 'now' cannot be called"},
 		{"unknown filter", "{{ messages | nonsense }}", "nonsense"},
-		{"unknown tag", "{% generation %}x{% endgeneration %}", "generation"},
+		{"unknown tag", "{% trans %}x{% endtrans %}", "a tag {% trans %} is not known"},
 		{"open loop", "a\n\nb\n{% for m in messages %}", "endfor"},
-		{"open expression", "{% for m in messages %}{{ m.content }", "'}}' expected"},
-		{"open string", "{{ 'abc", "abc"},
-		{"include a file", "{% include '/etc/hostname' %}", "cannot load"},
-		{"include itself", "{% include '/chat' %}", "cannot load"},
-		{"import a file", "{% import '/etc/hostname' as x %}", "cannot load"},
-		{"from a file", "{% from '/etc/hostname' import x %}", "cannot load"},
-		{"extends a file", "{% extends '/etc/hostname' %}", "cannot load"},
-		{"tojson of a message", "{{ messages[0] | tojson }}", "tojson"},
-		{"division by zero", "{{ 1 // 0 }}{{ 1 % 0 }}", ""},
+		{"open expression", "{% for m in messages %}{{ m.content", "}} expected"},
+		{"open string", "{{ 'abc", "a string is not closed"},
+		{"include a file", "{% include '/etc/hostname' %}", "is not known"},
+		{"include itself", "{% include '/chat' %}", "is not known"},
+		{"import a file", "{% import '/etc/hostname' as x %}", "is not known"},
+		{"from a file", "{% from '/etc/hostname' import x %}", "is not known"},
+		{"extends a file", "{% extends '/etc/hostname' %}", "is not known"},
+		{"tojson of what is not there", "{{ messages[0].x | tojson }}", "tojson of the undefined 'x'"},
+		{"division by zero", "{{ 1 // 0 }}{{ 1 % 0 }}", "division by zero"},
 	} {
 		c, err := newTemplate("model.gguf", test.template, "<s>", "</s>")
 		var text string
 		if err == nil {
-			text, err = c.render(templateChat)
+			text, err = c.write(templateChat)
 		}
 		if err == nil {
 			t.Errorf("%s: no error, text %q", test.name, text)

@@ -26,10 +26,12 @@ type Answer struct {
 // box that is not blank, put in brackets if it holds none; without such a box
 // it is the text itself. open says that the prompt already opened a think block.
 func Extract(completion string, open bool) Answer {
-	text, thinking, ended := cutThinking(completion, open)
-	if !ended {
+	p := cutThinking(completion, open)
+	thinking := join(p.thoughts)
+	if !p.ended {
 		return Answer{Thinking: thinking, Status: Truncated}
 	}
+	text := p.said.String()
 	box, ok := lastBox(text)
 	if !ok {
 		return Answer{Action: text, Thinking: thinking, Status: Raw}
@@ -40,49 +42,76 @@ func Extract(completion string, open bool) Answer {
 	return Answer{Action: box, Thinking: thinking, Status: Boxed}
 }
 
-// thinkTags are the marks with which models set their thinking apart.
-var thinkTags = []struct{ open, close string }{
+// A Span is a part of a text: its first byte and the one behind its last.
+type Span struct{ From, To int }
+
+// ThinkSpans gives the parts of a completion that are thinking, with their
+// marks. ended is false if the last one is not closed.
+func ThinkSpans(completion string, open bool) (spans []Span, ended bool) {
+	p := cutThinking(completion, open)
+	return p.spans, p.ended
+}
+
+// ThinkMarks are the marks with which models set their thinking apart.
+var ThinkMarks = []struct{ Open, Close string }{
 	{"<think>", "</think>"},             // Qwen3 and many others
 	{"[THINK]", "[/THINK]"},             // Ministral 3
 	{"<|channel>thought", "<channel|>"}, // Gemma 4
 }
 
-// cutThinking parts a completion into what is said and what is thought; ended
-// is false if a think block is not closed. Blanks behind a block go with it. A
-// closing mark that nothing opened ends thinking too: all before it is thought,
-// since the completion began inside a block.
-func cutThinking(s string, open bool) (text, thinking string, ended bool) {
-	var said strings.Builder
-	var thoughts []string
+// parts are what is said in a completion and what is thought.
+type parts struct {
+	said     strings.Builder
+	thoughts []string
+	spans    []Span // of the thoughts
+	ended    bool   // no block is left open
+}
+
+// cutThinking parts a completion. Blanks behind a block go with it. A closing
+// mark that nothing opened ends thinking too: all before it is thought, since
+// the completion began inside a block.
+func cutThinking(completion string, open bool) *parts {
+	var p parts
+	s := completion
+	place := func() int { return len(completion) - len(s) }
 	if open {
 		at, mark, _ := nextMark(s, onlyClosing)
 		if at < 0 {
-			return "", strip(s), false
+			return &parts{thoughts: []string{s}, spans: []Span{{0, len(s)}}}
 		}
-		thoughts = append(thoughts, s[:at])
+		p.think(s[:at], Span{0, at + len(mark)})
 		s = skipBlanks(s[at+len(mark):])
 	}
 	for {
 		at, mark, closing := nextMark(s, anyMark)
 		if at < 0 {
-			said.WriteString(s)
-			return said.String(), join(thoughts), true
+			p.said.WriteString(s)
+			p.ended = true
+			return &p
 		}
+		from := place() + at
 		rest := s[at+len(mark):]
+		p.said.WriteString(s[:at])
 		if closing == "" { // a stray closing mark
-			thoughts = append(thoughts, said.String()+s[:at])
-			said.Reset()
+			thought := p.said.String()
+			p.said.Reset()
+			p.spans = nil
+			p.think(thought, Span{0, from + len(mark)})
 			s = skipBlanks(rest)
 			continue
 		}
-		said.WriteString(s[:at])
 		thought, after, closed := strings.Cut(rest, closing)
-		thoughts = append(thoughts, thought)
+		p.think(thought, Span{from, len(completion) - len(after)})
 		if !closed {
-			return "", join(thoughts), false
+			return &p
 		}
 		s = skipBlanks(after)
 	}
+}
+
+func (p *parts) think(thought string, where Span) {
+	p.thoughts = append(p.thoughts, thought)
+	p.spans = append(p.spans, where)
 }
 
 const (
@@ -99,12 +128,12 @@ func nextMark(s string, onlyClosing bool) (at int, mark, closing string) {
 			break
 		}
 		i += next
-		for _, t := range thinkTags {
-			if strings.HasPrefix(s[i:], t.close) {
-				return i, t.close, ""
+		for _, t := range ThinkMarks {
+			if strings.HasPrefix(s[i:], t.Close) {
+				return i, t.Close, ""
 			}
-			if !onlyClosing && strings.HasPrefix(s[i:], t.open) {
-				return i, t.open, t.close
+			if !onlyClosing && strings.HasPrefix(s[i:], t.Open) {
+				return i, t.Open, t.Close
 			}
 		}
 	}

@@ -32,11 +32,15 @@ func TestExtract(t *testing.T) {
 		{"other scripts", `\boxed{[٤]}`, "[٤]", Boxed, ""},
 		{"fullwidth brackets", `\boxed{【4】}`, "[【4】]", Boxed, ""},
 		{"invisible marks stay", "\\boxed{\u200f4\u200b}", "[\u200f4\u200b]", Boxed, ""},
+		{"marks around a box", "\u200f\\boxed{[4]}\u200b", "[4]", Boxed, ""},
+		{"a mark within the command", "\\box\u200bed{4}", "\\box\u200bed{4}", Raw, ""},
+		{"marks in a message", "\\boxed{می\u200cروم [4]}", "می\u200cروم [4]", Boxed, ""},
 		{"a message", `\boxed{Let us cooperate.}`, "[Let us cooperate.]", Boxed, ""},
 
 		// No box.
 		{"raw", "I take [4].\n", "I take [4].\n", Raw, ""},
 		{"nothing", "", "", Raw, ""},
+		{"raw with marks", "\u202b[4]\u202c \ufeff", "\u202b[4]\u202c \ufeff", Raw, ""},
 		{"only empty boxes", `put it in \boxed{}`, `put it in \boxed{}`, Raw, ""},
 		{"only an open box", `\boxed{4`, `\boxed{4`, Raw, ""},
 		{"no command", `\boxed4 boxed{4}`, `\boxed4 boxed{4}`, Raw, ""},
@@ -56,6 +60,11 @@ func TestExtract(t *testing.T) {
 		{"began inside, Gemma", "is it [0]?<channel|>[4]", "[4]", Raw, "is it [0]?"},
 		{"nested", "<think>a<think>b</think>c</think>[4]", "[4]", Raw, "a<think>b\n\nc"},
 		{"closed twice", "<think>a</think>[0]</think>[4]", "[4]", Raw, "a\n\n[0]"},
+		{"thinking in a box", `\boxed{<think>[0]</think>4}`, "[4]", Boxed, "[0]"},
+		{"box only in thinking", `<think>\boxed{[1]}</think>`, "", Raw, `\boxed{[1]}`},
+		{"two models' marks", "<think>a</think>[THINK]b[/THINK][4]", "[4]", Raw, "a\n\nb"},
+		{"another channel", "<|channel>final\n[4]", "<|channel>final\n[4]", Raw, ""},
+		{"an invisible mark in a mark", "<think\u200b>[4]", "<think\u200b>[4]", Raw, ""},
 		{"box across the end of thinking", `<think>\boxed{</think>4}`, "4}", Raw, `\boxed{`},
 		{"never closed", "<think>\nIs it \\boxed{[4]}?", "", Truncated, `Is it \boxed{[4]}?`},
 		{"opened again", "<think>a</think>\\boxed{[4]}<think>b", "", Truncated, "a\n\nb"},
@@ -93,6 +102,41 @@ func TestExtractFromOpenBlock(t *testing.T) {
 	}
 }
 
+// TestThinkSpans: in the texts, what is thinking is written in capitals.
+func TestThinkSpans(t *testing.T) {
+	for _, test := range []struct {
+		shown string
+		open  bool
+		ended bool
+	}{
+		{"said", false, true},
+		{"", false, true},
+		{"a <THINK>B</THINK> c", false, true},
+		{"<THINK>A</THINK>b<THINK>C</THINK>", false, true},
+		{"A</THINK>b", false, true},
+		{"A <THINK>B</THINK> C</THINK> d", false, true},
+		{"a [THINK]B[/THINK]c", false, true},
+		{"a <|CHANNEL>THOUGHT\nB<CHANNEL|>c", false, true},
+		{"a <THINK>B", false, false},
+		{"A <B</THINK> c <THINK>D</THINK>", true, true},
+		{"</THINK>a", true, true},
+		{"A", true, false},
+		{"", true, false},
+	} {
+		marks := strings.NewReplacer("<THINK>", "<think>", "</THINK>", "</think>", "<|CHANNEL>THOUGHT", "<|channel>thought", "<CHANNEL|>", "<channel|>")
+		completion := marks.Replace(test.shown)
+		spans, ended := ThinkSpans(completion, test.open)
+		shown, from := "", 0
+		for _, s := range spans {
+			shown += completion[from:s.From] + strings.ToUpper(completion[s.From:s.To])
+			from = s.To
+		}
+		if shown += completion[from:]; shown != test.shown || ended != test.ended {
+			t.Errorf("%q: %v, ended %v", test.shown, spans, ended)
+		}
+	}
+}
+
 // Extraction reads each byte a few times at most, whatever a model repeats.
 func TestExtractIsLinear(t *testing.T) {
 	for _, piece := range []string{`\boxed{`, "{", "}", `\boxed{}`, `\boxed `, "<think></think>", "</think>", "<", "[", "<think>"} {
@@ -121,6 +165,19 @@ func FuzzExtract(f *testing.F) {
 			}
 		default:
 			t.Errorf("%q: status %q", completion, a.Status)
+		}
+		spans, ended := ThinkSpans(completion, open)
+		said, from := "", 0
+		for _, s := range spans {
+			if s.From < from || s.To < s.From || s.To > len(completion) {
+				t.Fatalf("%q: spans %v", completion, spans)
+			}
+			said += completion[from:s.From]
+			from = s.To
+		}
+		said += completion[from:]
+		if ended == (a.Status == Truncated) || a.Status == Raw && len(spans) == 0 && said != a.Action || a.Status == Boxed && !strings.Contains(said, strings.Trim(a.Action, "[]")) && len(spans) < 2 && !strings.Contains(a.Action, "[") {
+			t.Errorf("%q: %+v, spans %v", completion, a, spans)
 		}
 		if a.Status != Truncated && !open && !strings.ContainsAny(completion, "<[") && a.Thinking != "" {
 			t.Errorf("%q: thinking %q", completion, a.Thinking)

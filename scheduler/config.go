@@ -45,6 +45,9 @@ type Codec interface {
 	Prompt(system, user string) (ids []int32, open bool, err error)
 	// Text is what the model wrote, for ids without the end token.
 	Text(ids []int32) string
+	// Cuts tells for places in that text, in bytes and in order, how many of the
+	// tokens hold what is before each.
+	Cuts(ids []int32, places []int) []int
 	// End says whether a sampled token ends the turn.
 	End(id int32) bool
 }

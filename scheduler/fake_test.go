@@ -46,6 +46,9 @@ func (fakeCodec) Text(ids []int32) string {
 	return string(b)
 }
 
+// Cuts: a token is a byte.
+func (fakeCodec) Cuts(_ []int32, places []int) []int { return places }
+
 func (fakeCodec) End(id int32) bool { return id == tokenEnd }
 
 func bytesToIDs(s string) []int32 {

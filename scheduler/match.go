@@ -117,8 +117,32 @@ func (c *Core) answer(m *match, finish Finish, sampled []int32) {
 	}
 	if len(sampled) > 0 {
 		m.turn.Completion = c.cfg.Codec.Text(sampled)
+		m.turn.ThinkingTokens = c.thinkingTokens(m, sampled)
 	}
 	c.step(m, finish, prompts.Extract(m.turn.Completion, m.open))
+}
+
+// thinkingTokens counts the tokens of m's completion that hold some of its
+// thinking or of the marks around it.
+func (c *Core) thinkingTokens(m *match, sampled []int32) int {
+	spans, ended := prompts.ThinkSpans(m.turn.Completion, m.open)
+	places := make([]int, 0, 2*len(spans))
+	for _, s := range spans {
+		places = append(places, min(s.From+1, s.To), s.To)
+	}
+	cuts := c.cfg.Codec.Cuts(sampled, places)
+	n, done := 0, 0
+	for i, s := range spans {
+		from, to := max(done, cuts[2*i]-1), cuts[2*i+1]
+		if s.From == 0 { // tokens without text in front are thinking like what follows
+			from = 0
+		}
+		if !ended && i == len(spans)-1 {
+			to = len(sampled)
+		}
+		n, done = n+to-from, to
+	}
+	return n
 }
 
 // step plays the answer and files the turn.

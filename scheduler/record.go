@@ -43,6 +43,7 @@ type Turn struct {
 	Event            games.Event   // what the rules made of it
 	PromptTokens     int           // computed, copied and kept; none of these if the prompt did not fit
 	CompletionTokens int           // sampled, the end token included: it was computed like any other
+	ThinkingTokens   int           // of those, in the thinking and its marks
 	Prefill          int           // prompt tokens really computed
 	Copied           int           // prompt tokens whose cells were copied from another slot
 	Kept             int           // prompt tokens whose cells the slot held already

@@ -82,6 +82,10 @@ func referenceTurn(t testing.TB, cfg Config, job Job, g games.Game, number int, 
 	turn.Completion = cfg.Codec.Text(text)
 	answer := prompts.Extract(turn.Completion, open)
 	turn.Action, turn.Thinking, turn.Status = answer.Action, answer.Thinking, answer.Status
+	spans, _ := prompts.ThinkSpans(turn.Completion, open)
+	for _, s := range spans {
+		turn.ThinkingTokens += s.To - s.From // a token is a byte
+	}
 	turn.Event = g.Step(turn.Action)
 	return turn
 }

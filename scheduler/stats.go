@@ -16,6 +16,7 @@ type Stats struct {
 	CopiedTokens     int // prompt tokens whose cells were copied from another slot
 	KeptTokens       int // prompt tokens whose cells the turn's slot held already
 	CompletionTokens int // sampled, end tokens included
+	ThinkingTokens   int // of turns ended, sampled while thinking
 
 	HeldBack  int // times that a turn waited a step for what another one computed
 	Truncated int // turns that ended while thinking
@@ -39,6 +40,7 @@ func (c *Core) Stats() Stats {
 
 func (s *Stats) count(t *Turn) {
 	s.Turns++
+	s.ThinkingTokens += t.ThinkingTokens
 	if t.Status == prompts.Truncated {
 		s.Truncated++
 	}

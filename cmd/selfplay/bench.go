@@ -57,7 +57,7 @@ func benchCommand() *cobra.Command {
 	fl.IntVar(&f.maxTokens, "max-tokens", 512, "tokens of one answer; 0: until the context is full")
 	fl.IntVar(&f.context, "context", 2048, "tokens of a turn's prompt and answer together")
 	fl.StringVar(&f.weights, "weights", "auto", "types that the weights are computed in: file, bf16 (expands types that are slow for many rows), or auto")
-	fl.StringVar(&f.think, "think", "auto", "thinking: on, off, or auto, as the model's chat template has it")
+	thinkFlag(c, &f.think)
 	fl.StringVar(&f.prompt, "prompt", "conditioned", "system prompt: default, conditioned (reason in the language provided), or reason-in:LANG")
 	fl.StringVar(&f.locales, "locales", "", localesFlag)
 	fl.StringVar(&f.run, "run", "", "run folder, resumed if it holds the same experiment (default: runs/MODEL-HASH)")
@@ -115,6 +115,9 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 	defer m.Close()
 	if !f.quiet {
 		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", who.id.Name, m.Plan)
+		if note := m.Codec.TemplateNote(); note != "" {
+			fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", who.id.Name, note)
+		}
 	}
 	cfg.Codec, cfg.Limits = m.Codec, m.Limits()
 	o.Experiment.Weights, o.Session.Settings = string(m.Plan.Kind), settings(m.Plan)

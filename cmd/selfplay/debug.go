@@ -91,7 +91,7 @@ func (r request) prompt(c *inference.Codec) (string, []int32, error) {
 }
 
 func tokenizeCommand() *cobra.Command {
-	var model string
+	var model, think string
 	c := &cobra.Command{
 		Use:   "tokenize --model M < in.jsonl",
 		Short: "Tokenize texts and chats",
@@ -106,6 +106,9 @@ func tokenizeCommand() *cobra.Command {
 				return err
 			}
 			defer codec.Close()
+			if err := codec.SetThink(think); err != nil {
+				return err
+			}
 			return mapLines(c, func(line []byte) ([]byte, error) {
 				var in request
 				if err := json.Unmarshal(line, &in); err != nil {
@@ -123,11 +126,12 @@ func tokenizeCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&model, "model", "", files.Accepted+"; a GGUF file without weights will do")
+	thinkFlag(c, &think)
 	return c
 }
 
 func greedyCommand() *cobra.Command {
-	var model string
+	var model, think string
 	var n, context int
 	c := &cobra.Command{
 		Use:   "greedy --model M < in.jsonl",
@@ -141,7 +145,7 @@ func greedyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			m, err := inference.Open(path, inference.Options{Slots: 1, Cells: context})
+			m, err := inference.Open(path, inference.Options{Slots: 1, Cells: context, Think: think})
 			if err != nil {
 				return err
 			}
@@ -156,9 +160,15 @@ func greedyCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&model, "model", "", files.Accepted)
+	thinkFlag(c, &think)
 	c.Flags().IntVar(&n, "n", 32, "tokens at most")
 	c.Flags().IntVar(&context, "context", 0, "tokens of prompt and answer together (default 2048)")
 	return c
+}
+
+// thinkFlag is the same for all commands that write prompts.
+func thinkFlag(c *cobra.Command, think *string) {
+	c.Flags().StringVar(think, "think", "auto", "thinking: on, off, or auto, as the model's chat template has it")
 }
 
 // topShown is how many of the likeliest tokens a step lists.

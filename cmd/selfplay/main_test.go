@@ -271,6 +271,8 @@ func TestFaults(t *testing.T) {
 		{"n below 1", 2, []string{"n", "0"}, random("--n", "0")},
 		{"negative slots", 2, []string{"--slots"}, random("--slots", "-1")},
 		{"unknown weights", 1, []string{"--weights", "int3"}, bench("--model", modelPath(t), "--weights", "int3")},
+		{"no thinking to switch in tokenize", 1, []string{"--think off"}, []string{"debug", "tokenize", "--model", modelPath(t), "--think", "off"}},
+		{"no thinking to switch in greedy", 1, []string{"--think on"}, []string{"debug", "greedy", "--model", modelPath(t), "--think", "on"}},
 		{"no thinking to switch", 1, []string{"--think off"}, bench("--model", modelPath(t), "--think", "off")},
 		{"context too long", 1, []string{"--context", "8192"}, bench("--model", modelPath(t), "--context", "9000")},
 		{"unknown prompt", 2, []string{"--prompt"}, bench("--model", modelPath(t), "--prompt", "rude")},
@@ -379,7 +381,7 @@ func TestReport(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &sum); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"games", "seconds", "games_per_s", "completion_tokens", "completion_tok_per_s", "prompt_tokens",
+	for _, key := range []string{"games", "seconds", "games_per_s", "completion_tokens", "completion_tok_per_s", "thinking_tokens", "prompt_tokens",
 		"prompt_tok_per_s", "prefill_tokens", "turns", "invalid_losses", "wins0", "wins1", "draws"} {
 		if _, ok := sum[key]; !ok {
 			t.Errorf("--json lacks %q", key)
