@@ -131,7 +131,7 @@ func TestWarnings(t *testing.T) {
 
 // TestSyntheticBench plays games with a made-up model.
 func TestSyntheticBench(t *testing.T) {
-	for _, model := range []string{"synthetic:qwen3-tiny", "synthetic:mistral3-tiny:q4_0"} {
+	for _, model := range []string{"synthetic:qwen3-tiny", "synthetic:mistral3-tiny:q4_0", "synthetic:gemma4-tiny"} {
 		r := selfplay("", "bench", "--model", model, "--games", "Nim,TicTacToe", "--langs", "en,de", "--n", "1", "--max-tokens", "8", "--threads", "1", "--slots", "4",
 			"--run", filepath.Join(t.TempDir(), "run"), "--json", "--quiet")
 		var sum struct{ Games, Turns int }

@@ -97,23 +97,28 @@ func export(t *testing.T, dir string) string {
 // TestGamesDoNotDependOnTheBatch plays the same experiment on the real model,
 // with different numbers of slots and tokens a step.
 func TestGamesDoNotDependOnTheBatch(t *testing.T) {
-	var first string
-	for _, cut := range [][2]string{{"1", "512"}, {"7", "50"}, {"64", "133"}} {
-		dir := filepath.Join(t.TempDir(), "run")
-		r := selfplay("", "bench", "--model", modelPath(t), "--games", "Nim", "--langs", "en,ms", "--n", "1", "--max-tokens", "8",
-			"--slots", cut[0], "--chunk", cut[1], "--context", "700", "--run", dir, "--quiet")
-		if r.code != 0 {
-			t.Fatalf("%s slots: %s", cut[0], r.stderr)
-		}
-		games := export(t, dir)
-		if first == "" {
-			first = games
-			if n := strings.Count(games, "\n"); n != 6 {
-				t.Fatalf("%d games, want 6", n)
+	for _, model := range []struct{ name, context string }{
+		{modelPath(t), "700"},
+		{"synthetic:gemma4-tiny:q4_1", "4000"}, // tokens are bytes: prompts go far past the window's ring
+	} {
+		var first string
+		for _, cut := range [][2]string{{"1", "512"}, {"7", "50"}, {"64", "133"}} {
+			dir := filepath.Join(t.TempDir(), "run")
+			r := selfplay("", "bench", "--model", model.name, "--games", "Nim", "--langs", "en,ms", "--n", "1", "--max-tokens", "8",
+				"--slots", cut[0], "--chunk", cut[1], "--context", model.context, "--run", dir, "--quiet")
+			if r.code != 0 {
+				t.Fatalf("%s, %s slots: %s", model.name, cut[0], r.stderr)
 			}
-		}
-		if games != first {
-			t.Errorf("%s slots and %s tokens a step: other games than 1 slot and 512", cut[0], cut[1])
+			games := export(t, dir)
+			if first == "" {
+				first = games
+				if n := strings.Count(games, "\n"); n != 6 {
+					t.Fatalf("%d games, want 6", n)
+				}
+			}
+			if games != first {
+				t.Errorf("%s, %s slots and %s tokens a step: other games than 1 slot and 512", model.name, cut[0], cut[1])
+			}
 		}
 	}
 }
