@@ -100,6 +100,7 @@ func TestRefused(t *testing.T) {
 		"{{ range(3) }}":                                             "a range cannot be written",
 		"{{ s.title() }}":                                            "'.title'",
 		"{{ 9223372036854775807 + 1 }}":                              "integers that large",
+		"{{ -1 ** 2 }}":                                              "or ** of them",
 		"{{ 99999999999999999999 }}":                                 "is too large",
 		"{{ '%5.2f' % 1.5 }}":                                        "a form %5.2f is not known",
 		"{{ '{:>5}'.format(1) }}":                                    "no value for the place {:>5}",
