@@ -229,7 +229,7 @@ func (r *run) calculate(op string, a, b any) any {
 			return p
 		}
 	case "**":
-		if y < 0 || y > 64 {
+		if x < 0 || y < 0 || y > 64 { // of -1 ** 0 jinja2 makes -1 or 1, as it was written
 			break
 		}
 		var p any = int64(1)

@@ -14,7 +14,7 @@ type body struct {
 type frame struct {
 	outer *frame
 	known map[string]bool // read or set at this level so far
-	set   map[string]bool // within the arm of an if at hand: set there; nil: outside of ifs
+	ifs   int             // that are open at this level
 	hides []string        // set before anything else
 }
 
@@ -31,39 +31,13 @@ func (p *parser) inner(names []string, read func() block) body {
 	return b
 }
 
-// sets notes that the body sets a name.
+// sets notes that the body sets a name. What an if sets may still be the
+// caller's.
 func (f *frame) sets(name string) {
-	switch {
-	case f.known[name]:
-	case f.set != nil:
-		f.set[name] = true
-	default:
-		f.known[name] = true
+	if !f.known[name] && f.ifs == 0 {
 		f.hides = append(f.hides, name)
 	}
-}
-
-// arm reads one arm of an if and adds what is set in it.
-func (f *frame) arm(set map[string]bool, read func() block) block {
-	outer := f.set
-	f.set = set
-	b := read()
-	f.set = outer
-	return b
-}
-
-// join notes what the arms of an if set: in all of them it is set for sure, else
-// it may come from the caller. The elifs are one arm together.
-func (f *frame) join(then, elifs, otherwise map[string]bool) {
-	for _, arm := range []map[string]bool{then, elifs, otherwise} {
-		for name := range arm {
-			if then[name] && elifs[name] && otherwise[name] {
-				f.sets(name)
-			} else {
-				f.known[name] = true
-			}
-		}
-	}
+	f.known[name] = true
 }
 
 // settle drops what a frame hides but one around it knows: there it is that

@@ -100,6 +100,7 @@ func TestRefused(t *testing.T) {
 		"{{ range(3) }}":                                             "a range cannot be written",
 		"{{ s.title() }}":                                            "'.title'",
 		"{{ 9223372036854775807 + 1 }}":                              "integers that large",
+		"{{ -1 ** 2 }}":                                              "or ** of them",
 		"{{ 99999999999999999999 }}":                                 "is too large",
 		"{{ '%5.2f' % 1.5 }}":                                        "a form %5.2f is not known",
 		"{{ '{:>5}'.format(1) }}":                                    "no value for the place {:>5}",
@@ -254,4 +255,10 @@ var pythonTexts = []struct{ source, want string }{
 	{"{% set a = [\n 1,\n 2,\n] %}{{ a }}{{ {\n'a': 1,\n} }}", `[1, 2]{'a': 1}`},
 	{`{{ '%} }}' }}{{ "{% {{ {#" }}{% if '%}' %}y{% endif %}`, `%} }}{% {{ {#y`},
 	{`{{ {'a': {}} }}{{ {'a': {'b': 1}}}}`, `{'a': {}}{'a': {'b': 1}}`},
+	{`{% set a = 1 %}{% for q in [1] %}{% for z in [1] %}{{ a }}{% endfor %}{% set a = 2 %}{{ a }}{% endfor %}{{ a }}`, `121`},
+	{`{% for q in [1] %}{% for z in [1] %}<{{ n }}>{% endfor %}{% set n = 2 %}{{ n }}{% endfor %}`, `<>2`},
+	{`{% macro f() %}<{{ v }}{{ n }}>{% endmacro %}{% for q in [1] %}{% set v = 'in' %}{{ f() }}{% endfor %}`, `<3>`},
+	{`{% macro f() %}<{{ n }}>{% endmacro %}{{ f() }}{% if e %}{% set n = 1 %}{% elif e %}{% set n = 2 %}{% else %}{% set n = 5 %}{% endif %}{{ f() }}`, `<3><5>`},
+	{`{% macro f() %}<{{ n }}>{% endmacro %}{{ f() }}{% if e %}{% set n = 1 %}{% else %}{% set n = 5 %}{% endif %}{{ f() }}`, `<3><5>`},
+	{`{% macro g(a, b=n) %}{% set n = 7 %}{{ a }}{{ b }}{% endmacro %}{{ g(1) }}`, `13`},
 }

@@ -143,25 +143,22 @@ func (p *parser) readTag(word string) action {
 }
 
 func readIf(p *parser) action {
+	p.frame.ifs++
+	defer func() { p.frame.ifs-- }()
 	var n ifTag
-	then, elifs, otherwise := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	set := then
 	for {
 		test := p.tuple(false)
 		p.closeTag()
-		read := p.frame.arm(set, func() block { return p.block("elif", "else", "endif") })
-		n.arms = append(n.arms, arm{test, read})
+		n.arms = append(n.arms, arm{test, p.block("elif", "else", "endif")})
 		switch p.next().text {
 		case "elif":
-			set = elifs
 			continue
 		case "else":
 			p.closeTag()
-			n.otherwise = p.frame.arm(otherwise, func() block { return p.block("endif") })
+			n.otherwise = p.block("endif")
 			p.next()
 		}
 		p.closeTag()
-		p.frame.join(then, elifs, otherwise)
 		return n
 	}
 }
