@@ -143,20 +143,21 @@ func guard(messages []Message) string {
 	return strings.Repeat(guardRune, n)
 }
 
-// hide writes the guard into each marker of the text, after its first character.
+// hide writes the guard into each marker of the text, after its first character,
+// and in front of one that has no more.
 func (c *Codec) hide(text, guard string) string {
 	var b strings.Builder
 	from := 0
 	for i := 0; i < len(text); i++ {
-		if _, ok := c.markerAt(text, i); ok {
+		if m, ok := c.markerAt(text, i); ok {
 			_, n := utf8.DecodeRuneInString(text[i:])
+			if n == len(m.text) {
+				n = 0
+			}
 			b.WriteString(text[from : i+n])
 			b.WriteString(guard)
 			from = i + n
 		}
-	}
-	if from == 0 {
-		return text
 	}
 	b.WriteString(text[from:])
 	return b.String()
@@ -181,7 +182,7 @@ func (c *Codec) encode(text, guard string) (ids []int32, err error) {
 	from := 0
 	for i := 0; i < len(text); {
 		m, ok := c.markerAt(text, i)
-		if !ok {
+		if !ok || strings.HasSuffix(text[:i], guard) {
 			i++
 			continue
 		}

@@ -271,6 +271,21 @@ func openTinyCodec(t *testing.T, change func(kv fsggml.KV)) *Codec {
 	return c
 }
 
+// TestMarkersOfOneCharacter: they too are told from a message's text.
+func TestMarkersOfOneCharacter(t *testing.T) {
+	c := openTinyCodec(t, func(kv fsggml.KV) {
+		kv["tokenizer.ggml.tokens"].([]string)[madeUpStart] = "@"
+		kv["tokenizer.chat_template"] = "@{{ messages[0].content }}<|end|>@"
+	})
+	for _, content := range []string{"@", "a@b", "@@", "@<|end|>@", guardRune + "@" + guardRune} {
+		text, ids, err := c.Chat([]Message{{"user", content}})
+		want := append(append([]int32{madeUpStart}, mustEncode(t, c, content)...), madeUpEnd, madeUpStart)
+		if err != nil || text != "@"+content+"<|end|>@" || !slices.Equal(ids, want) {
+			t.Errorf("%q: error %v, %q, %v; want %v", content, err, text, ids, want)
+		}
+	}
+}
+
 // TestBOS: a prompt begins with one BOS, whoever writes it, or with none.
 func TestBOS(t *testing.T) {
 	const template, withBOS = "<|start|>{{ messages[0].content }}", "{{ bos_token }}<|start|>{{ messages[0].content }}"

@@ -20,10 +20,11 @@ type Description struct {
 	Types        []TypeCount `json:"types"` // the one with most parameters first
 	Context      int         `json:"context"`
 	Vocab        int         `json:"vocabulary"`
-	Ends         []string    `json:"ends"`          // the tokens that end a turn, as Show writes them
-	BOS          string      `json:"bos,omitempty"` // what every prompt begins with
-	Chat         string      `json:"chat"`          // the template's rendering of a small chat, as Show writes it
-	Thinking     bool        `json:"thinking"`      // whether the template has a switch for it
+	Ends         []string    `json:"ends"`           // the tokens that end a turn, as Show writes them
+	BOS          string      `json:"bos,omitempty"`  // what every prompt begins with
+	Chat         string      `json:"chat"`           // the template's rendering of a small chat, as Show writes it
+	Note         string      `json:"note,omitempty"` // what is done about the chat that a user would not expect
+	Thinking     bool        `json:"thinking"`       // whether the template has a switch for it
 }
 
 // A TypeCount counts the parameters of one type of weights.
@@ -72,7 +73,7 @@ func Describe(path, system, user string) (*Description, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Chat = c.Show(ids)
+	d.Chat, d.Note = c.Show(ids), c.TemplateNote()
 	d.Thinking = c.template.setThink("on") == nil
 	return d, nil
 }

@@ -26,12 +26,12 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("%+v; want %+v", d, want)
 	}
 	if d.Architecture != "llama" || d.Name != "tiny" || d.Layers != 1 || d.Context != 512 || d.Vocab != tinyVocab ||
-		d.BOS != "[2 <|bos|>]" || !slices.Equal(d.Ends, []string{"[0 <|end|>]"}) || d.Thinking {
+		d.BOS != "[2 <|bos|>]" || !slices.Equal(d.Ends, []string{"[0 <|end|>]"}) || d.Thinking || d.Note != "" {
 		t.Errorf("%+v", d)
 	}
 	m = newTiny(fsggml.TensorTypeF32)
 	m.kv["tokenizer.chat_template"] = "{% if enable_thinking %}think{% endif %}"
-	if d, err := Describe(m.write(t), "s", "u"); err != nil || !d.Thinking || d.BOS != "" || d.Chat != "" {
+	if d, err := Describe(m.write(t), "s", "u"); err != nil || !d.Thinking || d.BOS != "" || d.Chat != "" || !strings.Contains(d.Note, "no system message") {
 		t.Errorf("%+v, %v", d, err)
 	}
 	if d, err := Describe("synthetic:qwen3-32b", "s", "u"); err != nil || d.Layers != 64 {

@@ -68,6 +68,9 @@ func (d *checkup) printModel(w io.Writer, name string) {
 	}
 	line(w, "", fmt.Sprintf("context of %d tokens, vocabulary of %d; %s; a turn ends with %s", m.Context, m.Vocab, bos, strings.Join(m.Ends, " ")))
 	line(w, "chat", m.Chat)
+	if m.Note != "" {
+		line(w, "note", m.Note)
+	}
 	if m.Thinking {
 		line(w, "thinking", "the template has a switch: --think on or off")
 	} else {
