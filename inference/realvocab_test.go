@@ -64,12 +64,7 @@ func (r realVocab) header(t testing.TB) *header {
 
 func tekkenVocab(t testing.TB, name string) fsggml.KV {
 	t.Helper()
-	kv, err := tekkenKeys([]byte(readFixture(t, mistral+name+".json")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	kv["general.architecture"] = "mistral3"
-	return kv
+	return tekkenKeys(t, readFixture(t, mistral+name+".json"))
 }
 
 // writeVocab gives the path of a file with these keys and nothing else.

@@ -104,13 +104,3 @@ func FuzzHuggingFace(f *testing.F) {
 		})
 	})
 }
-
-// FuzzTekken reads anything.
-func FuzzTekken(f *testing.F) {
-	f.Add([]byte(`{"config": {"default_vocab_size": 300, "default_num_special_tokens": 20}, "vocab": [{"rank": 0, "token_bytes": "AA=="}]}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if kv, err := tekkenKeys(data); (kv == nil) == (err == nil) {
-			t.Errorf("keys %v, error %v", kv, err)
-		}
-	})
-}

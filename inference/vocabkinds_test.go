@@ -1,7 +1,6 @@
 package inference
 
 import (
-	"encoding/json"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -224,46 +223,6 @@ func TestVocabFaults(t *testing.T) {
 			t.Errorf("%s: no error", test.name)
 		} else if s := err.Error(); !strings.Contains(s, test.want) || !strings.Contains(s, path) || strings.Contains(s, "\n") {
 			t.Errorf("%s: error %q, want %q in it", test.name, s, test.want)
-		}
-	}
-}
-
-func TestTekkenFaults(t *testing.T) {
-	file := func() map[string]any {
-		vocab := make([]map[string]any, 257)
-		for i := range 256 {
-			vocab[i] = map[string]any{"rank": i, "token_bytes": []byte{byte(i)}}
-		}
-		vocab[256] = map[string]any{"rank": 256, "token_bytes": []byte("ab")}
-		return map[string]any{"config": map[string]any{"pattern": tekkenPattern, "default_vocab_size": 277, "default_num_special_tokens": 20}, "vocab": vocab}
-	}
-	for _, test := range []struct {
-		change func(f map[string]any)
-		want   string
-	}{
-		{func(f map[string]any) {}, ""},
-		{func(f map[string]any) { f["config"].(map[string]any)["pattern"] = "." }, "another pattern"},
-		{func(f map[string]any) { f["config"].(map[string]any)["default_vocab_size"] = 278 }, "its list holds 257"},
-		{func(f map[string]any) { f["config"].(map[string]any)["default_num_special_tokens"] = 1 << 40 }, "special tokens"},
-		{func(f map[string]any) { f["vocab"].([]map[string]any)[7]["rank"] = 8 }, "token 7 of its list has rank 8"},
-		{func(f map[string]any) { f["vocab"].([]map[string]any)[7]["token_bytes"] = "" }, "and 0 bytes"},
-		{func(f map[string]any) { f["vocab"].([]map[string]any)[256]["token_bytes"] = []byte("a") }, "no token is put together"},
-		{func(f map[string]any) { f["special_tokens"] = []map[string]any{{"rank": 20, "token_str": "x"}} }, `"x" has rank 20 of 20`},
-		{func(f map[string]any) { f["special_tokens"] = []map[string]any{{"rank": 1, "token_str": "<s>"}} }, `"<s>" and "<SPECIAL_2>"`},
-		{func(f map[string]any) { f["vocab"] = "x" }, "tekken.json: json:"},
-	} {
-		f := file()
-		test.change(f)
-		data, err := json.Marshal(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		kv, err := tekkenKeys(data)
-		switch {
-		case test.want == "" && (err != nil || len(kv["tokenizer.ggml.tokens"].([]string)) != 277):
-			t.Errorf("error %v, keys %v", err, kv)
-		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
-			t.Errorf("error %v, want %q in it", err, test.want)
 		}
 	}
 }
