@@ -1,4 +1,5 @@
-# selfplay: make build | bench | test | model | fixtures | bench-decode | bench-games | clean
+# selfplay: make build | bench | test | model | fixtures | bench-decode | bench-peers |
+# bench-games | clean
 #
 # What is fetched or built once lies in the user's cache folder and is shared
 # by all checkouts: the model, what tests compare with, and the tokenizer library.
@@ -22,7 +23,7 @@ MODEL := $(CACHE)/models/SmolLM2-135M-Instruct.Q4_1.gguf
 MODEL_SHA256 := b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build model fixtures fetch-fixtures test bench bench-decode bench-games clean
+.PHONY: build model fixtures fetch-fixtures test bench bench-decode bench-peers bench-games clean
 build: $(TOKENIZERS)
 	go build -ldflags "-X main.version=$(VERSION)" -o bin/selfplay ./cmd/selfplay
 
@@ -89,6 +90,12 @@ test: build model fixtures
 # Decode speed against llama.cpp's llama-batched-bench, which PEER names.
 bench-decode: $(TOKENIZERS) model
 	MODEL=$(MODEL) PEER="$(PEER)" bench/decode_ratio.sh
+
+# All that bench/PERFORMANCE.md reports, in one run: PEER is a folder with
+# llama-server and llama-batched-bench, TEXTARENA one of TextArena with golden.py
+# in it, PEERS the one of http_selfplay.py. What is not named is left out.
+bench-peers: build model
+	MODEL=$(MODEL) PEER="$(PEER)" TEXTARENA="$(TEXTARENA)" PEERS="$(PEERS)" bench/peers.sh
 
 clean:
 	rm -rf bin

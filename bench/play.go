@@ -21,6 +21,8 @@ type Options struct {
 	Player     Player
 	Progress   io.Writer // where progress lines go; nil: nowhere
 	Terminal   bool      // Progress is a terminal: rewrite one line
+
+	Trace io.WriteCloser // where the timeline goes, see timeline; Play closes it; nil: nowhere
 }
 
 // A Player plays the jobs, total in all, and gives each ended game to sink,
@@ -63,11 +65,15 @@ type Summary struct {
 	PromptTokens      int     `json:"prompt_tokens"`
 	PromptTokPerS     float64 `json:"prompt_tok_per_s"`
 	PrefillTokens     int     `json:"prefill_tokens"` // prompt tokens really computed
+	CopiedTokens      int     `json:"copied_tokens"`  // prompt tokens that another slot held
+	KeptTokens        int     `json:"kept_tokens"`    // prompt tokens that the slot itself still held
 	Turns             int     `json:"turns"`
 	InvalidLosses     int     `json:"invalid_losses"`
 	Wins0             int     `json:"wins0"`
 	Wins1             int     `json:"wins1"`
 	Draws             int     `json:"draws"`
+	EngineSeconds     float64 `json:"engine_seconds"`
+	HostShare         float64 `json:"host_share"` // of the time from the first step to the last, neither engine nor waiting for the store
 
 	Dir      string  `json:"run"` // the folder
 	WholeRun Counts  `json:"whole_run"`
@@ -79,6 +85,22 @@ type Summary struct {
 // same call goes on from there. The summary holds what was done, also beside an
 // error of the player, if Report is not nil.
 func Play(ctx context.Context, o Options) (Summary, error) {
+	var t *timeline
+	if o.Trace != nil {
+		t = newTimeline(o.Trace)
+	}
+	sum, err := playRest(ctx, o, t)
+	if lost := t.close(); lost != nil {
+		lost = fmt.Errorf("the timeline could not be written: %w", lost)
+		if err != nil {
+			lost = fmt.Errorf("%w; %w", err, lost)
+		}
+		err = lost
+	}
+	return sum, err
+}
+
+func playRest(ctx context.Context, o Options, t *timeline) (Summary, error) {
 	store, err := Create(o.Dir, o.Experiment, o.Session)
 	if err != nil {
 		return Summary{}, err
@@ -93,7 +115,7 @@ func Play(ctx context.Context, o Options) (Summary, error) {
 		return Summary{}, err
 	}
 	show := &progressLine{w: o.Progress, terminal: o.Terminal, before: before, planned: o.Experiment.Plan().Len()}
-	sum, playErr := play(ctx, o.Player, jobs, show, store.Append)
+	sum, playErr := play(ctx, o.Player, jobs, show, t, store.Append)
 	sum.Dir = o.Dir
 	if sum.Report, err = store.Report(); err != nil {
 		return sum, errors.Join(playErr, err)
@@ -104,7 +126,7 @@ func Play(ctx context.Context, o Options) (Summary, error) {
 
 // play runs the player over the jobs that remain, if any.
 func play(ctx context.Context, player Player, jobs iter.Seq[scheduler.Job], show *progressLine,
-	store func(...scheduler.Record) error) (Summary, error) {
+	t *timeline, store func(...scheduler.Record) error) (Summary, error) {
 	total := show.planned - show.before
 	if total == 0 {
 		return Summary{}, nil
@@ -113,6 +135,7 @@ func play(ctx context.Context, player Player, jobs iter.Seq[scheduler.Job], show
 	progress := func(p scheduler.Progress) {
 		last = p
 		show.update(p)
+		t.step(p)
 	}
 	k := newKeeper(store)
 	start := time.Now()
@@ -124,17 +147,19 @@ func play(ctx context.Context, player Player, jobs iter.Seq[scheduler.Job], show
 	if err == nil && k.counts.Games != total {
 		err = fmt.Errorf("the player ended %d games of %d", k.counts.Games, total)
 	}
-	return summarize(k.counts, last.Stats, time.Since(start)), err
+	return summarize(k.counts, last, time.Since(start)), err
 }
 
-func summarize(c Counts, s scheduler.Stats, took time.Duration) Summary {
+func summarize(c Counts, p scheduler.Progress, took time.Duration) Summary {
+	s := p.Stats
 	perSecond := func(n int) float64 { return float64(n) / max(took.Seconds(), 1e-9) }
 	return Summary{
 		Games: c.Games, Seconds: took.Seconds(), GamesPerS: perSecond(c.Games),
 		CompletionTokens: s.CompletionTokens, CompletionTokPerS: perSecond(s.CompletionTokens),
 		ThinkingTokens: s.ThinkingTokens,
 		PromptTokens:   s.PromptTokens, PromptTokPerS: perSecond(s.PromptTokens),
-		PrefillTokens: s.PrefillTokens, Turns: s.Turns,
+		PrefillTokens: s.PrefillTokens, CopiedTokens: s.CopiedTokens, KeptTokens: s.KeptTokens, Turns: s.Turns,
+		EngineSeconds: p.Engine.Seconds(), HostShare: float64(p.Elapsed-p.Engine-p.Waited) / max(1, float64(p.Elapsed)),
 		InvalidLosses: c.InvalidLosses, Wins0: c.Wins0, Wins1: c.Wins1, Draws: c.Draws,
 	}
 }

@@ -97,7 +97,7 @@ func TestKeeperFails(t *testing.T) {
 		for yield(scheduler.Job{}) {
 		}
 	}
-	_, err := play(t.Context(), fakePlayer, jobs, show, store)
+	_, err := play(t.Context(), fakePlayer, jobs, show, nil, store)
 	if !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}

@@ -13,8 +13,24 @@ import (
 // Progress is how far a run is.
 type Progress struct {
 	Stats
+	Last    Step          // the one just taken
 	Engine  time.Duration // spent in Engine.Copy and Engine.Forward
+	Waited  time.Duration // for the sink; the rest of Elapsed is the host's work
 	Elapsed time.Duration // since the start of the run
+}
+
+// A Step is one batch on its way, with the times at which it got further,
+// counted from the start of the run.
+type Step struct {
+	Rows        int
+	Copies      int
+	CopiedCells int
+
+	Asked    time.Duration // Core.Next was called
+	Begun    time.Duration // the engine was given the batch
+	Computed time.Duration // the engine was done
+	Taken    time.Duration // Core.Done was done
+	Handed   time.Duration // all games that ended were on their way to the sink
 }
 
 // waitingRecords is how many ended games may wait for the sink before the
@@ -61,47 +77,67 @@ type driver struct {
 	progress func(Progress)
 	start    time.Time
 	busy     time.Duration
+	waited   time.Duration
 	records  chan Record
 	broken   chan struct{} // closed when the sink has failed
 }
 
 func (d *driver) drive(ctx context.Context) error {
 	for ctx.Err() == nil {
+		s := Step{Asked: d.clock()}
 		b := d.core.Next()
 		if b == nil {
 			return d.core.Err()
 		}
+		s.Begun = d.clock()
 		if err := d.compute(b); err != nil {
 			return err
 		}
-		for _, r := range d.core.Done(b) {
+		b.At = d.clock()
+		ended := d.core.Done(b)
+		s.Taken = d.clock()
+		for _, r := range ended {
 			select {
 			case d.records <- r:
 			case <-d.broken:
 				return nil
 			}
 		}
-		if d.progress != nil {
-			d.progress(Progress{Stats: d.core.Stats(), Engine: d.busy, Elapsed: b.At})
-		}
+		s.Handed = d.clock()
+		d.report(s, b)
 	}
 	return ctx.Err()
 }
 
-// compute has the engine do the batch, and sets its clock.
+func (d *driver) clock() time.Duration { return time.Since(d.start) }
+
+// compute has the engine do the batch.
 func (d *driver) compute(b *inference.Batch) error {
-	if len(b.Rows) > 0 {
-		begin := time.Now()
-		for _, c := range b.Copies {
-			if err := d.engine.Copy(c.Dst, c.Src, c.Cells); err != nil {
-				return fmt.Errorf("engine, copy of %d cells: %w", c.Cells, err)
-			}
-		}
-		if err := d.engine.Forward(b); err != nil {
-			return fmt.Errorf("engine, %d rows of %d tokens: %w", len(b.Rows), b.Tokens(), err)
-		}
-		d.busy += time.Since(begin)
+	if len(b.Rows) == 0 {
+		return nil
 	}
-	b.At = time.Since(d.start)
+	for _, c := range b.Copies {
+		if err := d.engine.Copy(c.Dst, c.Src, c.Cells); err != nil {
+			return fmt.Errorf("engine, copy of %d cells: %w", c.Cells, err)
+		}
+	}
+	if err := d.engine.Forward(b); err != nil {
+		return fmt.Errorf("engine, %d rows of %d tokens: %w", len(b.Rows), b.Tokens(), err)
+	}
 	return nil
+}
+
+// report completes the step and tells how far the run is.
+func (d *driver) report(s Step, b *inference.Batch) {
+	s.Rows, s.Copies, s.Computed = len(b.Rows), len(b.Copies), b.At
+	for _, c := range b.Copies {
+		s.CopiedCells += c.Cells
+	}
+	if s.Rows > 0 {
+		d.busy += s.Computed - s.Begun
+	}
+	d.waited += s.Handed - s.Taken
+	if d.progress != nil {
+		d.progress(Progress{Stats: d.core.Stats(), Last: s, Engine: d.busy, Waited: d.waited, Elapsed: s.Handed})
+	}
 }

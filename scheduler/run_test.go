@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"selfplay/games"
 	"selfplay/inference"
 )
 
@@ -181,4 +183,77 @@ func TestRunPolicies(t *testing.T) {
 	if err != context.Canceled || kept != c.Stats().Ended {
 		t.Errorf("%v, %d of %d", err, kept, c.Stats().Ended)
 	}
+}
+
+// The times of the steps follow one another and add up to what Progress says:
+// here a game takes 1 µs to deal, its answers nothing, and the sink 1 ms.
+func TestRunTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := fakeConfig(runLimits, makeJobs(3*waitingRecords))
+		cfg.Policies = [2]Policy{Random{}, Random{}}
+		cfg.New = func(j Job) (games.Game, error) {
+			time.Sleep(time.Microsecond)
+			return newFakeGame(j)
+		}
+		c, err := NewCore(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var last Progress
+		var host, waited time.Duration
+		err = Run(t.Context(), c, nil, func(Record) error { time.Sleep(time.Millisecond); return nil }, func(p Progress) {
+			s := p.Last
+			if s.Asked != last.Elapsed || s.Begun < s.Asked || s.Computed != s.Begun || s.Taken < s.Computed || s.Handed != p.Elapsed {
+				t.Errorf("step %+v after %v, then %v", s, last.Elapsed, p.Elapsed)
+			}
+			host += s.Taken - s.Asked
+			waited += s.Handed - s.Taken
+			last = p
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// All games but those that the channel and the sink hold in the end.
+		if want := (2*waitingRecords - 1) * time.Millisecond; waited < want-4*time.Millisecond || waited > want {
+			t.Errorf("waited %v, want %v", waited, want)
+		}
+		if host != 3*waitingRecords*time.Microsecond || last.Waited != waited || last.Engine != 0 || last.Elapsed != host+waited {
+			t.Errorf("host %v, waited %v of %+v", host, waited, last)
+		}
+	})
+}
+
+// What a step says of its batch is what the engine was given.
+func TestRunSteps(t *testing.T) {
+	c, e := newRun(t, makeJobs(100))
+	var seen counting
+	seen.fakeEngine = e
+	err := Run(t.Context(), c, &seen, func(Record) error { return nil }, func(p Progress) {
+		if got := (Step{Rows: p.Last.Rows, Copies: p.Last.Copies, CopiedCells: p.Last.CopiedCells}); got != seen.step {
+			t.Errorf("%+v, the engine saw %+v", got, seen.step)
+		}
+		seen.step = Step{}
+	})
+	if err != nil || seen.copies == 0 {
+		t.Errorf("%v, %d copies", err, seen.copies)
+	}
+}
+
+// counting is the fake engine that counts what it was given in a step.
+type counting struct {
+	*fakeEngine
+	step   Step
+	copies int
+}
+
+func (e *counting) Forward(b *inference.Batch) error {
+	e.step.Rows += len(b.Rows)
+	return e.fakeEngine.Forward(b)
+}
+
+func (e *counting) Copy(dst, src, n int) error {
+	e.copies++
+	e.step.Copies++
+	e.step.CopiedCells += n
+	return e.fakeEngine.Copy(dst, src, n)
 }

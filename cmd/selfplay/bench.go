@@ -30,7 +30,7 @@ import (
 // benchFlags are the flags of `selfplay bench` as given.
 type benchFlags struct {
 	model, locales, run, prompt string
-	weights, think              string
+	weights, think, trace       string
 	games, langs                []string
 	n, maxTokens, context       int
 	seed                        int64
@@ -64,6 +64,7 @@ func benchCommand() *cobra.Command {
 	fl.IntVar(&f.slots, "slots", 0, "games at once (default: what memory allows, at most 64)")
 	fl.IntVar(&f.chunk, "chunk", 0, "tokens computed in one step (default 512)")
 	fl.IntVar(&f.threads, "threads", 0, "CPU threads (default: one for every core)")
+	fl.StringVar(&f.trace, "trace", "", "file that gets a timeline of the steps for chrome://tracing or Perfetto; overwritten if it exists")
 	fl.BoolVar(&f.json, "json", false, "the last line of standard output is one JSON object")
 	fl.BoolVar(&f.quiet, "quiet", false, "no progress and no tables")
 	return c
@@ -99,6 +100,11 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 	cfg := scheduler.Config{Seed: e.Seed, System: e.System, MaxTokens: e.MaxTokens, New: dealer(set)}
 	session := bench.Session{Started: time.Now().UTC(), Program: version, Model: f.model, Settings: map[string]string{}}
 	o := bench.Options{Experiment: e, Session: session}
+	if f.trace != "" { // before the weights are loaded: a wrong path is told at once
+		if o.Trace, err = os.Create(f.trace); err != nil {
+			return usagef("--trace: %w", err)
+		}
+	}
 	if who.policy != nil {
 		cfg.Policies = [2]scheduler.Policy{who.policy, who.policy}
 		o.Player = bench.OnEngine(cfg, nil)

@@ -127,7 +127,8 @@ func TestGamesDoNotDependOnTheBatch(t *testing.T) {
 // goes on with the command that it printed.
 func TestInterrupt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	c := child("bench", "--model", modelPath(t), "--games", "Nim", "--langs", "en", "--n", "8", "--max-tokens", "8", "--slots", "2", "--context", "700", "--run", dir)
+	trace := filepath.Join(t.TempDir(), "trace.json")
+	c := child("bench", "--model", modelPath(t), "--games", "Nim", "--langs", "en", "--n", "8", "--max-tokens", "8", "--slots", "2", "--context", "700", "--run", dir, "--trace", trace)
 	var errs bytes.Buffer
 	c.Stderr = &errs
 	if err := c.Start(); err != nil {
@@ -143,6 +144,11 @@ func TestInterrupt(t *testing.T) {
 	c.Wait()
 	if code := c.ProcessState.ExitCode(); code != 1 {
 		t.Fatalf("exit code %d after an interrupt: %s", code, errs.String())
+	}
+	timeline, _ := os.ReadFile(trace)
+	var events []struct{ Name string }
+	if err := json.Unmarshal(timeline, &events); err != nil || events[0].Name != "process_name" || !bytes.Contains(timeline, []byte(`"decode_rows":2`)) {
+		t.Errorf("the timeline: %v in %.300s", err, timeline)
 	}
 	kept := waitForGame(dir)
 	_, rest, ok := strings.Cut(errs.String(), "resume with: ")
@@ -282,6 +288,7 @@ func TestFaults(t *testing.T) {
 		{"context too long", 1, []string{"--context", "8192"}, bench("--model", modelPath(t), "--context", "9000")},
 		{"unknown prompt", 2, []string{"--prompt"}, bench("--model", modelPath(t), "--prompt", "rude")},
 		{"unwritable run", 1, []string{text}, random("--run", filepath.Join(text, "run"))},
+		{"unwritable timeline", 2, []string{"--trace", text}, random("--trace", filepath.Join(text, "t.json"))},
 		{"other experiment", 1, []string{other, "n is 1 there, 2 here", "--run"}, random("--n", "2", "--run", other)},
 		{"no run", 1, []string{"nothing"}, []string{"report", filepath.Join(dir, "nothing")}},
 		{"no format", 2, []string{"--format", "xml"}, []string{"export", other, "--format", "xml"}},
@@ -387,7 +394,8 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"games", "seconds", "games_per_s", "completion_tokens", "completion_tok_per_s", "thinking_tokens", "prompt_tokens",
-		"prompt_tok_per_s", "prefill_tokens", "turns", "invalid_losses", "wins0", "wins1", "draws"} {
+		"prompt_tok_per_s", "prefill_tokens", "turns", "invalid_losses", "wins0", "wins1", "draws",
+		"copied_tokens", "kept_tokens", "engine_seconds", "host_share"} {
 		if _, ok := sum[key]; !ok {
 			t.Errorf("--json lacks %q", key)
 		}
