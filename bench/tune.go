@@ -31,7 +31,8 @@ const (
 	fewestSteps  = 4  // of decoding in one repetition
 	fewestTokens = 16 // that it writes
 	fewestRepeat = 3
-	mostRepeat   = 9 // where the repetitions scatter
+	mostRepeat   = 9    // where the repetitions scatter
+	mostTokens   = 3072 // of all repetitions, unless the fewest have more
 	fillChunk    = 256
 )
 
@@ -187,7 +188,8 @@ func (m *meter) writing(slots []int) error {
 // repeat does the same work of so many tokens several times, more often where
 // the times scatter, and keeps and shows the point. What before does is not timed.
 func (m *meter) repeat(p Point, tokens int, work, before func() error) error {
-	for len(p.Rates) < fewestRepeat || len(p.Rates) < mostRepeat && p.spread() > tolerance {
+	most := min(mostRepeat, mostTokens/tokens)
+	for len(p.Rates) < fewestRepeat || len(p.Rates) < most && p.spread() > tolerance {
 		if err := m.ctx.Err(); err != nil {
 			return err
 		}
