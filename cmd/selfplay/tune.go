@@ -144,38 +144,40 @@ func tunedKey(model bench.Model, context int) bench.TunedKey {
 	return bench.TunedKey{Model: model, Device: bench.Device{CPU: m.CPU, Cores: m.Cores}, Context: context}
 }
 
-// openTuned loads the model for a run. What the command line leaves open is as it
-// was tuned, if it was, and the plan's choice otherwise.
+// openTuned loads the model for a run, and says how. What the command line leaves
+// open is as it was tuned, if it was, and the plan's choice otherwise.
 func openTuned(c *cobra.Command, who player, o inference.Options) (*inference.Model, error) {
-	tuned, err := withTuned(c, who.id, o)
+	tuned, note, err := withTuned(who.id, o)
 	if err != nil {
 		return nil, err
 	}
 	m, err := inference.Open(who.path, tuned)
 	if noRoom := (inference.NoRoom{}); errors.As(err, &noRoom) && (tuned.Slots != o.Slots || tuned.Weights != o.Weights) {
-		fmt.Fprintf(c.ErrOrStderr(), "the tuned settings are not used, run selfplay tune again: %v\n", err)
-		return inference.Open(who.path, o)
+		note = fmt.Sprintf("the tuned settings are not used, run selfplay tune again: %v", err)
+		m, err = inference.Open(who.path, o)
+	}
+	if err == nil && note != "" {
+		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", who.id.Name, note)
 	}
 	return m, err
 }
 
-// withTuned fills in what the options leave open, and says so.
-func withTuned(c *cobra.Command, model bench.Model, o inference.Options) (inference.Options, error) {
+// withTuned fills in what the options leave open, and gives a note of that.
+func withTuned(model bench.Model, o inference.Options) (_ inference.Options, note string, err error) {
 	if o.Slots > 0 && o.Tokens > 0 && o.Threads > 0 && o.Weights != inference.WeightsAuto {
-		return o, nil
+		return o, "", nil
 	}
 	dir, err := tunedFolder()
 	if err != nil {
-		return o, err
+		return o, "", err
 	}
 	t, found, err := bench.ReadTuned(dir, tunedKey(model, o.Cells))
 	if err != nil || !found {
-		return o, err
+		return o, "", err
 	}
 	choice, ok := t.For(string(o.Weights))
 	if !ok {
-		fmt.Fprintf(c.ErrOrStderr(), "the tuned settings are not used: they are not for --weights %s\n", o.Weights)
-		return o, nil
+		return o, fmt.Sprintf("the tuned settings are not used: they are not for --weights %s", o.Weights), nil
 	}
 	var taken []string
 	take := func(flag string, to *int, tuned int) {
@@ -191,8 +193,7 @@ func withTuned(c *cobra.Command, model bench.Model, o inference.Options) (infere
 		o.Weights = inference.Weights(choice.Weights)
 		taken = append(taken, "--weights "+choice.Weights)
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s: tuned on %s: %s\n", model.Name, t.Created.Format(time.DateOnly), strings.Join(taken, " "))
-	return o, nil
+	return o, fmt.Sprintf("tuned on %s: %s", t.Created.Format(time.DateOnly), strings.Join(taken, " ")), nil
 }
 
 // keptWeights are those of the run that is resumed where --weights leaves them
@@ -209,16 +210,14 @@ func keptWeights(f *benchFlags, e bench.Experiment) string {
 			dirs = append(dirs, defaultRun(e))
 		}
 	}
-	kept := ""
+	var kept []string
 	for _, dir := range dirs {
-		if w := bench.WeightsOf(dir); w != "" && kept != "" {
-			return f.weights // both were played
-		} else if w != "" {
-			kept = w
+		if w := bench.WeightsOf(dir); w != "" {
+			kept = append(kept, w)
 		}
 	}
-	if kept == "" {
-		return f.weights
+	if len(kept) == 1 { // not where both were played
+		return kept[0]
 	}
-	return kept
+	return f.weights
 }
