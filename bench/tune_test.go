@@ -22,7 +22,8 @@ type scripted struct {
 	held   []int // of each slot
 	lowest []int
 	closed bool
-	stop   func() // is called in every step
+	stop   func()    // is called in every step
+	read   []float64 // the positions in the middle of what slot 1 was given to read
 }
 
 func (s *scripted) Limits() inference.Limits { return s.limits }
@@ -51,6 +52,9 @@ func (s *scripted) Forward(b *inference.Batch) error {
 			return fmt.Errorf("slot %d holds %d, and is given %d from %d", r.Slot, s.held[r.Slot], len(r.Tokens), r.Pos)
 		}
 		seen[r.Slot] = true
+		if r.Slot == 1 && len(r.Tokens) > 1 {
+			s.read = append(s.read, float64(r.Pos)+float64(len(r.Tokens))/2)
+		}
 		if r.Pos == 0 {
 			s.lowest[r.Slot] = 0
 		} else if !s.limits.Resumes(s.lowest[r.Slot], r.Pos) {
@@ -166,7 +170,7 @@ func TestTune(t *testing.T) {
 // TestTuneTries is what is measured: each chunk around the same position, slots
 // until more of them are slower.
 func TestTuneTries(t *testing.T) {
-	tune, _, shown := tuner(inference.Limits{Slots: 200, Cells: 1000, Tokens: 1024}, 8, map[string]speed{"file": {100, 1, 0}})
+	tune, opened, shown := tuner(inference.Limits{Slots: 200, Cells: 1000, Tokens: 1024}, 8, map[string]speed{"file": {100, 1, 0}})
 	tune.Weights, tune.Threads = []string{"file"}, 1
 	if _, err := tune.Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -177,6 +181,11 @@ func TestTuneTries(t *testing.T) {
 	}
 	if want := []int{500, 256, 128, 64, -1, -2, -4, -8, -16, -32, -64, -128, -200}; !slices.Equal(tried, want) {
 		t.Errorf("tried %v, want %v", tried, want)
+	}
+	for _, middle := range (*opened)[0].read {
+		if middle != 250 {
+			t.Errorf("a chunk around position %v, want 250", middle)
+		}
 	}
 	open := tune.Open
 	tune.Open = func(weights string, threads int) (inference.Engine, error) {

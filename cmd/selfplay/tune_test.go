@@ -99,6 +99,16 @@ func TestTune(t *testing.T) {
 	}
 }
 
+// TestTuneSlidingWindow: slots of a model whose rings are far shorter than what
+// they hold are filled and gone on with as such a model allows.
+func TestTuneSlidingWindow(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	r := selfplay("", "tune", "--model", "synthetic:gemma4-tiny", "--context", "1500", "--slots", "3")
+	if r.code != 0 || !strings.Contains(r.stdout, "read by 750") || !strings.Contains(r.stdout, "3 slots write") || strings.Contains(r.stdout, "bf16  ") {
+		t.Errorf("code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+}
+
 // TestTunedRunIsResumed: what is tuned between two sessions of a run does not
 // change its weights.
 func TestTunedRunIsResumed(t *testing.T) {
