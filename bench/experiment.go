@@ -156,15 +156,29 @@ func readRunFile(dir string) (runFile, error) {
 	return f, nil
 }
 
-// writeRunFile replaces run.json in one step: a reader, or a crash at any
-// time, finds the old contents or the new, never a part.
-func writeRunFile(dir string, f runFile) (err error) {
-	data, err := json.MarshalIndent(f, "", "  ")
+// WeightsOf gives the types of weights that the run in a folder is played with;
+// "" if it holds none that can be read.
+func WeightsOf(dir string) string {
+	f, err := readRunFile(dir)
+	if err != nil {
+		return "" // Create says what is wrong with it
+	}
+	return f.Experiment.Weights
+}
+
+// writeRunFile replaces run.json.
+func writeRunFile(dir string, f runFile) error {
+	path := filepath.Join(dir, runName)
+	return replaceFile(path, path+".tmp", f)
+}
+
+// replaceFile replaces a file by value as JSON in one step: a reader, or a crash
+// at any time, finds the old contents or the new, never a part.
+func replaceFile(path, temp string, value any) (err error) {
+	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, runName)
-	temp := path + ".tmp"
 	defer func() {
 		if err != nil {
 			os.Remove(temp)
@@ -177,7 +191,7 @@ func writeRunFile(dir string, f runFile) (err error) {
 	if err := os.Rename(temp, path); err != nil {
 		return err
 	}
-	return syncFolder(dir)
+	return syncFolder(filepath.Dir(path))
 }
 
 func writeSynced(path string, data []byte) error {

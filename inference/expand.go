@@ -37,14 +37,30 @@ func (w Weights) resolve(h *header) (Weights, error) {
 	default:
 		return w, fmt.Errorf("--weights %s: give auto, file or bf16", w)
 	}
-	if cpu.X86.HasAVX512BF16 {
-		for _, t := range h.tensors {
-			if grows(t) {
-				return WeightsBF16, nil
-			}
-		}
+	if cpu.X86.HasAVX512BF16 && h.grows() {
+		return WeightsBF16, nil
 	}
 	return WeightsFile, nil
+}
+
+// Expands tells whether WeightsBF16 is something else than WeightsFile for the
+// model of this file.
+func Expands(path string) (bool, error) {
+	h, err := readHeader(path)
+	if err != nil {
+		return false, err
+	}
+	return h.grows(), nil
+}
+
+// grows tells whether WeightsBF16 expands anything.
+func (h *header) grows() bool {
+	for _, t := range h.tensors {
+		if grows(t) {
+			return true
+		}
+	}
+	return false
 }
 
 // lookedUp is a table of embeddings that is multiplied with nothing.
@@ -87,7 +103,7 @@ func writeExpanded(h *header) (_ *os.File, err error) {
 	defer src.Close()
 	dst, err := tempGGUF(h.expandedFrom(src))
 	if err != nil {
-		return nil, fmt.Errorf("--weights bf16 needs room in %s for the expanded weights, or set TMPDIR: %w", os.TempDir(), err)
+		return nil, NoRoom{fmt.Errorf("--weights bf16 needs room in %s for the expanded weights, or set TMPDIR: %w", os.TempDir(), err)}
 	}
 	return dst, nil
 }

@@ -21,6 +21,10 @@ type Plan struct {
 	MemFree uint64  `json:"memory_available_bytes"`
 }
 
+// NoRoom is an error of a model that memory, or the disk where its weights are
+// expanded, has no room for.
+type NoRoom struct{ error }
+
 func (p Plan) String() string {
 	const mb = 1 << 20
 	return fmt.Sprintf("weights %d MB (%s), cache %d MB (%d slots of %d tokens), %d tokens a step, %d threads",
@@ -83,7 +87,7 @@ func makePlan(h *header, shapes []streamShape, o Options) (Options, Plan, error)
 	}
 	p.Slots, p.Cache = o.Slots, slot*uint64(o.Slots)
 	if p.MemFree > 0 && p.Weights+p.Cache > p.MemFree {
-		return o, p, fmt.Errorf("%s: %s does not fit into the %d MB of memory that are free: use fewer --slots or a smaller --context", h.path, p, p.MemFree>>20)
+		return o, p, NoRoom{fmt.Errorf("%s: %s does not fit into the %d MB of memory that are free: use fewer --slots or a smaller --context", h.path, p, p.MemFree>>20)}
 	}
 	return o, p, nil
 }

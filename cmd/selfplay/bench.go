@@ -55,15 +55,15 @@ func benchCommand() *cobra.Command {
 	fl.IntVar(&f.n, "n", 400, "games for each ordered pair of languages; twice as many for a language with itself")
 	fl.Int64Var(&f.seed, "seed", 1, "decides every deal and every draw")
 	fl.IntVar(&f.maxTokens, "max-tokens", 512, "tokens of one answer; 0: until the context is full")
-	fl.IntVar(&f.context, "context", 2048, "tokens of a turn's prompt and answer together")
-	fl.StringVar(&f.weights, "weights", "auto", "types that the weights are computed in: file, bf16 (expands types that are slow for many rows), or auto")
+	fl.IntVar(&f.context, "context", defaultContext, "tokens of a turn's prompt and answer together")
+	fl.StringVar(&f.weights, "weights", "auto", "types that the weights are computed in: file, bf16 (expands types that are slow for many rows), or auto: as the run has them, as tuned, or what is faster as a rule")
 	thinkFlag(c, &f.think)
 	fl.StringVar(&f.prompt, "prompt", "conditioned", "system prompt: default, conditioned (reason in the language provided), or reason-in:LANG")
 	fl.StringVar(&f.locales, "locales", "", localesFlag)
 	fl.StringVar(&f.run, "run", "", "run folder, resumed if it holds the same experiment (default: runs/MODEL-HASH)")
-	fl.IntVar(&f.slots, "slots", 0, "games at once (default: what memory allows, at most 64)")
-	fl.IntVar(&f.chunk, "chunk", 0, "tokens computed in one step (default 512)")
-	fl.IntVar(&f.threads, "threads", 0, "CPU threads (default: one for every core)")
+	fl.IntVar(&f.slots, "slots", 0, "games at once (default: as tuned, or what memory allows, at most 64)")
+	fl.IntVar(&f.chunk, "chunk", 0, "tokens computed in one step (default: as tuned, or 512)")
+	fl.IntVar(&f.threads, "threads", 0, "CPU threads (default: as tuned, or one for every core)")
 	fl.StringVar(&f.trace, "trace", "", "file that gets a timeline of the steps for chrome://tracing or Perfetto; overwritten if it exists")
 	fl.BoolVar(&f.json, "json", false, "the last line of standard output is one JSON object")
 	fl.BoolVar(&f.quiet, "quiet", false, "no progress and no tables")
@@ -110,11 +110,11 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 		o.Player = bench.OnEngine(cfg, nil)
 		return play(c, f, o)
 	}
-	opts := inference.Options{Slots: f.slots, Cells: f.context, Tokens: f.chunk, Threads: f.threads, Weights: inference.Weights(f.weights), Think: f.think}
+	opts := inference.Options{Slots: f.slots, Cells: f.context, Tokens: f.chunk, Threads: f.threads, Weights: inference.Weights(keptWeights(f, e)), Think: f.think}
 	if !f.quiet && isTerminal(c.ErrOrStderr()) {
 		opts.Progress = loading(c.ErrOrStderr())
 	}
-	m, err := inference.Open(who.path, opts)
+	m, err := openTuned(c, who, opts)
 	if err != nil {
 		return err
 	}
