@@ -13,9 +13,9 @@ import (
 	"selfplay/inference"
 )
 
-// A measured engine takes as long as its script says, on a clock of its own, and
+// A clocked engine takes as long as its script says, on a clock of its own, and
 // refuses rows that do not go on from what a slot holds.
-type measured struct {
+type clocked struct {
 	limits inference.Limits
 	clock  *time.Duration
 	took   func(rows, tokens int) time.Duration
@@ -26,10 +26,10 @@ type measured struct {
 	read   []float64 // the positions in the middle of what slot 1 was given to read
 }
 
-func (s *measured) Limits() inference.Limits { return s.limits }
-func (s *measured) Close() error             { s.closed = true; return nil }
+func (s *clocked) Limits() inference.Limits { return s.limits }
+func (s *clocked) Close() error             { s.closed = true; return nil }
 
-func (s *measured) Copy(dst, src, n int) error {
+func (s *clocked) Copy(dst, src, n int) error {
 	if n > s.held[src] || !s.limits.Resumes(s.lowest[src], n) {
 		return fmt.Errorf("copying %d of slot %d, which holds %d to %d", n, src, s.lowest[src], s.held[src])
 	}
@@ -39,7 +39,7 @@ func (s *measured) Copy(dst, src, n int) error {
 	return nil
 }
 
-func (s *measured) Forward(b *inference.Batch) error {
+func (s *clocked) Forward(b *inference.Batch) error {
 	if s.closed {
 		return errors.New("it is closed")
 	}
@@ -77,10 +77,10 @@ type speed struct {
 	free, start int
 }
 
-// tuner measures measured engines, by weights. No more than useful threads help.
-func tuner(limits inference.Limits, useful int, speeds map[string]speed) (t *Tuner, opened *[]*measured, shown *[]Point) {
+// tuner measures clocked engines, by weights. No more than useful threads help.
+func tuner(limits inference.Limits, useful int, speeds map[string]speed) (t *Tuner, opened *[]*clocked, shown *[]Point) {
 	clock := new(time.Duration)
-	opened, shown = new([]*measured), new([]Point)
+	opened, shown = new([]*clocked), new([]Point)
 	t = &Tuner{
 		Weights: []string{"file", "bf16"}, Threads: 8,
 		Now:  func() time.Duration { return *clock },
@@ -91,7 +91,7 @@ func tuner(limits inference.Limits, useful int, speeds map[string]speed) (t *Tun
 			if !ok {
 				return nil, fmt.Errorf("loading: %w", inference.NoRoom{})
 			}
-			e := &measured{limits: limits, clock: clock, held: make([]int, limits.Slots), lowest: make([]int, limits.Slots)}
+			e := &clocked{limits: limits, clock: clock, held: make([]int, limits.Slots), lowest: make([]int, limits.Slots)}
 			e.took = func(rows, tokens int) time.Duration {
 				cost := float64(tokens)
 				if tokens == rows {
@@ -167,7 +167,7 @@ func TestTune(t *testing.T) {
 	}
 }
 
-// TestTuneTries is what is measured: each chunk around the same position, slots
+// TestTuneTries is what is clocked: each chunk around the same position, slots
 // until more of them are slower.
 func TestTuneTries(t *testing.T) {
 	tune, opened, shown := tuner(inference.Limits{Slots: 200, Cells: 1000, Tokens: 1024}, 8, map[string]speed{"file": {100, 1, 0}})
@@ -190,7 +190,7 @@ func TestTuneTries(t *testing.T) {
 	open := tune.Open
 	tune.Open = func(weights string, threads int) (inference.Engine, error) {
 		e, err := open(weights, threads)
-		e.(*measured).took = func(rows, tokens int) time.Duration { // 8 slots are the fastest
+		e.(*clocked).took = func(rows, tokens int) time.Duration { // 8 slots are the fastest
 			return time.Duration(tokens+max(0, rows-8)*rows) * time.Millisecond
 		}
 		return e, err
@@ -200,7 +200,7 @@ func TestTuneTries(t *testing.T) {
 		t.Fatal(err)
 	}
 	if last := (*shown)[len(*shown)-1].Slots; last != 32 {
-		t.Errorf("measured up to %d slots, want 32: two in turn were slower", last)
+		t.Errorf("clocked up to %d slots, want 32: two in turn were slower", last)
 	}
 }
 
@@ -255,7 +255,7 @@ func TestTuneFails(t *testing.T) {
 		steps := 0
 		tune.Open = func(weights string, threads int) (inference.Engine, error) {
 			e, err := open(weights, threads)
-			e.(*measured).stop = func() {
+			e.(*clocked).stop = func() {
 				if steps++; steps == after {
 					cancel()
 				}
