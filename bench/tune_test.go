@@ -23,6 +23,7 @@ type clocked struct {
 	lowest []int
 	closed bool
 	stop   func()    // is called in every step
+	wrote  []int     // the positions of rows of one token
 	read   []float64 // the positions in the middle of what slot 1 was given to read
 }
 
@@ -52,6 +53,9 @@ func (s *clocked) Forward(b *inference.Batch) error {
 			return fmt.Errorf("slot %d holds %d, and is given %d from %d", r.Slot, s.held[r.Slot], len(r.Tokens), r.Pos)
 		}
 		seen[r.Slot] = true
+		if len(r.Tokens) == 1 {
+			s.wrote = append(s.wrote, r.Pos)
+		}
 		if r.Slot == 1 && len(r.Tokens) > 1 {
 			s.read = append(s.read, float64(r.Pos)+float64(len(r.Tokens))/2)
 		}
@@ -147,13 +151,20 @@ func TestTune(t *testing.T) {
 				t.Errorf("%d points shown of %d", len(*shown), len(points))
 			}
 			var curves []string
+			fewer := 0 // points of fewer threads than all
 			for _, p := range points {
+				if p.Threads < tune.Threads {
+					fewer++
+				}
 				if curve := fmt.Sprint(p.Weights, p.Threads); !slices.Contains(curves, curve) {
 					curves = append(curves, curve)
 				}
 				if len(p.Rates) != fewestRepeat {
 					t.Errorf("%d repetitions without any scatter: %v", len(p.Rates), p)
 				}
+			}
+			if engines := len(curves) - len(tune.Weights); c.speeds["bf16"].rate > 0 && fewer != 2*engines {
+				t.Errorf("%d points of %d engines with fewer threads, want the chosen slots and chunk alone", fewer, engines)
 			}
 			if strings.Join(curves, " ") != c.curves {
 				t.Errorf("engines %v, want %s", curves, c.curves)
@@ -186,6 +197,9 @@ func TestTuneTries(t *testing.T) {
 		if middle != 250 {
 			t.Errorf("a chunk around position %v, want 250", middle)
 		}
+	}
+	if wrote := slices.Compact((*opened)[0].wrote); !slices.Equal(wrote, []int{500}) {
+		t.Errorf("written at the positions %v, want those of half full slots", wrote)
 	}
 	open := tune.Open
 	tune.Open = func(weights string, threads int) (inference.Engine, error) {
