@@ -22,8 +22,14 @@ fi
 
 tmp=$(mktemp -d)
 server='' client=''
-stop() { # a server that is still there, and its client
-	for pid in $client $server; do kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null || true; done
+stop() { # a server that is still there, and its client: they have five seconds
+	local pid
+	for pid in $client $server; do
+		kill "$pid" 2>/dev/null || continue
+		for _ in {1..50}; do kill -0 "$pid" 2>/dev/null && sleep 0.1; done
+		kill -KILL "$pid" 2>/dev/null && say "process $pid had to be killed"
+		wait "$pid" 2>/dev/null || true
+	done
 	server='' client=''
 }
 trap 'stop; rm -rf "$tmp"' EXIT
