@@ -157,10 +157,10 @@ echo
 echo "$(date -u +%F), $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $threads threads, $(basename "$MODEL"), weights $weights in games${SMALL:+, SMALL: the numbers mean nothing}"
 bin/selfplay --version
 if [ -z "$unserved" ]; then LD_LIBRARY_PATH=$PEER "$PEER/llama-server" --version 2>&1 | sed -n 's/^version/llama.cpp/p'; fi
-awk -F'\t' '
+awk -F'\t' -v small="${SMALL:-}" '
 	function verdict(target, value,   t) {
 		split(target, t, " ")
-		return target == "" || value == "" ? "" : (t[1] == "<" ? value + 0 < t[2] + 0 : value + 0 >= t[2] + 0) ? "met" : "missed"
+		return small != "" || target == "" || value == "" ? "" : (t[1] == "<" ? value + 0 < t[2] + 0 : value + 0 >= t[2] + 0) ? "met" : "missed"
 	}
 	BEGIN { print "| what | ours | theirs | ratio | target | |"; print "|---|---|---|---|---|---|" }
 	{
