@@ -95,7 +95,7 @@ type decoderSizes struct {
 func (z *decoderSizes) scale() float64 { return 1 / math.Sqrt(float64(z.headDim)) }
 
 func (z *decoderSizes) streams() []streamShape {
-	return slices.Repeat([]streamShape{{headDim: z.headDim, kvHeads: z.kvHeads, heads: z.heads}}, z.layers)
+	return slices.Repeat([]streamShape{{headDim: z.headDim, kvHeads: z.kvHeads}}, z.layers)
 }
 
 // check compares the shapes in the file with the sizes it claims: the runtime

@@ -3,7 +3,6 @@ package inference
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -260,49 +259,23 @@ func TestYarnKeys(t *testing.T) {
 	}
 }
 
-// TestFamilyBatches: a row's logits have the same bits alone and in any batch,
-// however attention is computed.
+// TestFamilyBatches: a row's logits have the same bits alone and in any batch.
 func TestFamilyBatches(t *testing.T) {
 	p := randomPrompts(110)
-	for _, o := range []Options{{Weights: WeightsFile}, {Weights: WeightsBF16}, {Weights: WeightsBF16, flash: true}} {
+	for _, weights := range []Weights{WeightsFile, WeightsBF16} {
 		for _, f := range families {
-			o.Slots, o.Cells, o.Threads = 6, 128, 1
-			m, err := Open(f.make(fsggml.TensorTypeQ4_1).write(t), o)
+			m, err := Open(f.make(fsggml.TensorTypeQ4_1).write(t), Options{Slots: 6, Cells: 128, Threads: 1, Weights: weights})
 			if err != nil {
 				t.Fatal(err)
 			}
 			// Three prompts decode from one stretch of the original context into
 			// the next, with a graph that is computed again.
-			t.Run(fmt.Sprint(f.name, " ", o.Weights, " flash=", o.flash), func(t *testing.T) {
+			t.Run(f.name+" "+string(weights), func(t *testing.T) {
 				checkBatchIndependence(t, m, [][]int32{p[0][:97], p[1][:49], p[2][:73], p[3][:33]}, 2, 30)
 			})
 			if err := m.Close(); err != nil {
 				t.Fatal(err)
 			}
-		}
-	}
-}
-
-// TestAttentions: both ways to compute it give the same but for what f16 rounds.
-func TestAttentions(t *testing.T) {
-	p := randomPrompts(110)
-	for _, f := range families {
-		var all [2][]float32
-		for i, fused := range []bool{false, true} {
-			m, err := Open(f.make(fsggml.TensorTypeF32).write(t), Options{Slots: 2, Cells: 128, Threads: 1, Weights: WeightsFile, flash: fused})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want := map[bool]attention{true: flash, false: matrices}[fused]; m.streams.kind != want {
-				t.Errorf("%s: attention is %v, want %v", f.name, m.streams.kind, want)
-			}
-			mustLogits(t, m, row(0, 0, p[0][:60], false), row(1, 0, p[1][:100], false))
-			all[i] = slices.Concat(mustLogits(t, m, row(0, 60, p[0][60:61], true), row(1, 100, p[1][100:109], true))...)
-			m.Close()
-		}
-		d := farthest(all[0], all[1])
-		if t.Logf("%s: %.4f", f.name, d); d > 0.05 || d == 0 {
-			t.Errorf("%s: logits differ by up to %g", f.name, d)
 		}
 	}
 }

@@ -169,7 +169,7 @@ func (m *gemma4) streams() []streamShape {
 	shapes := make([]streamShape, m.layers)
 	for i := range shapes[:m.keeping] {
 		l := &m.Layers[i]
-		shapes[i] = streamShape{l.headDim, l.kvHeads, m.heads, l.window}
+		shapes[i] = streamShape{l.headDim, l.kvHeads, l.window}
 	}
 	return shapes
 }

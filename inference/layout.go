@@ -5,8 +5,7 @@ import "slices"
 // layout is a batch as flat slices, before they become tensors.
 type layout struct {
 	tokens, positions, outputs []int32
-	at                         [][]int32 // in each span the cells of the tokens
-	values                     [][]int32 // in each span the places of their values, where attention is matrices
+	at                         [][]int32 // in each span
 	rows                       []int     // outputs[i] belongs to Rows[rows[i]]
 	groups                     []groupLayout
 	restore                    []int32
@@ -17,7 +16,7 @@ type layout struct {
 type groupLayout struct {
 	group
 	gathers []int32
-	masks   [][]byte // in each span f16 [cells, rows, 1, count]
+	masks   [][]byte // in each span f16 [cells, length, 1, count]
 }
 
 // lay orders a batch into a step. padTokens and padOutputs double a lone token
@@ -72,7 +71,7 @@ func (s *streams) layRows(rows []Row, padTokens, padOutputs bool) *layout {
 		}
 		return rows[a].Slot - rows[b].Slot
 	})
-	l := &layout{at: make([][]int32, len(s.spans)), values: make([][]int32, len(s.spans))}
+	l := &layout{at: make([][]int32, len(s.spans))}
 	ones := 0
 	for _, i := range order {
 		r := &rows[i]
@@ -84,7 +83,6 @@ func (s *streams) layRows(rows []Row, padTokens, padOutputs bool) *layout {
 			l.positions = append(l.positions, int32(r.Pos+j))
 			for k, sp := range s.spans {
 				l.at[k] = append(l.at[k], int32(r.Slot*sp.cells+sp.cell(r.Pos+j)))
-				l.values[k] = sp.appendPlaces(l.values[k], r.Slot, r.Pos+j)
 			}
 		}
 		if r.Sample {
@@ -102,7 +100,6 @@ func (s *streams) layRows(rows []Row, padTokens, padOutputs bool) *layout {
 		l.tokens, l.positions = append(l.tokens, l.tokens[0]), append(l.positions, l.positions[0])
 		for k, at := range l.at {
 			l.at[k] = append(at, at[0])
-			l.values[k] = append(l.values[k], l.values[k]...)
 		}
 		r := rows[order[0]]
 		l.groups = append(l.groups, s.lone(&r))
@@ -140,18 +137,10 @@ func (s *streams) ones(rows []Row, order []int, l *layout) groupLayout {
 	}
 	if g.count > len(order) {
 		l.gaps = true
-		// An idle slot takes token 0, and sees its first cell: a softmax of nothing
-		// has no value.
-		g.gathers = slices.Repeat([]int32{-1}, g.count)
+		g.gathers = make([]int32, g.count) // an idle slot takes token 0 and sees nothing
 		for j, i := range order {
 			g.gathers[rows[i].Slot-first] = int32(j)
 			l.restore = append(l.restore, int32(rows[i].Slot-first))
-		}
-		for i, token := range g.gathers {
-			if token < 0 {
-				g.gathers[i] = 0
-				s.see(&g, i, 0)
-			}
 		}
 	}
 	return g
@@ -179,53 +168,27 @@ func (s *streams) lone(r *Row) groupLayout {
 func (s *streams) newGroup(g group, positions int) groupLayout {
 	l := groupLayout{group: g}
 	for _, sp := range s.spans {
-		n, rows := sp.pad(positions), g.length
-		if rows == 1 {
-			rows = sp.queries // those of a key/value head are multiplied together
-		}
-		l.cells, l.rows = append(l.cells, n), append(l.rows, rows)
-		l.masks = append(l.masks, blindMask(n*rows*g.count))
+		n := sp.pad(positions)
+		l.cells = append(l.cells, n)
+		l.masks = append(l.masks, blindMask(n*g.length*g.count))
 	}
 	return l
 }
 
-// see opens the masks for the group's i-th token at this position.
+// see opens the group's i-th row of each mask for a token at this position.
 func (s *streams) see(g *groupLayout, i, position int) {
 	for k, sp := range s.spans {
-		n := 1 // rows of the mask
-		if g.length == 1 {
-			n = g.rows[k]
+		row := g.masks[k][2*g.cells[k]*i:]
+		first := 0
+		if sp.window > 0 {
+			first = max(0, position-sp.window+1)
 		}
-		size := 2 * g.cells[k]
-		rows := g.masks[k][i*n*size : (i+1)*n*size]
-		sp.open(rows[:size], position)
-		for j := size; j < len(rows); j += size {
-			copy(rows[j:], rows[:size])
-		}
+		// A window that goes over the ring's end goes on at its beginning.
+		from, n := sp.cell(first), position-first+1
+		before := min(n, sp.cells-from)
+		clear(row[2*from : 2*(from+before)])
+		clear(row[:2*(n-before)])
 	}
-}
-
-// open shows a row of a mask the cells that a token at this position sees.
-func (sp span) open(row []byte, position int) {
-	first := 0
-	if sp.window > 0 {
-		first = max(0, position-sp.window+1)
-	}
-	// A window that goes over the ring's end goes on at its beginning.
-	from, n := sp.cell(first), position-first+1
-	before := min(n, sp.cells-from)
-	clear(row[2*from : 2*(from+before)])
-	clear(row[:2*(n-before)])
-}
-
-// appendPlaces appends the places of a token's values in a layer's values.
-func (sp span) appendPlaces(places []int32, slot, position int) []int32 {
-	at := slot*sp.row*sp.cells + sp.cell(position)
-	for range sp.row {
-		places = append(places, int32(at))
-		at += sp.cells
-	}
-	return places
 }
 
 func (sp span) cell(position int) int { return position % sp.cells }

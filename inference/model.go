@@ -23,8 +23,6 @@ type Options struct {
 	// Progress is told the loaded share of the weights, in [0,1], from several
 	// goroutines. It may be nil.
 	Progress func(float32)
-
-	flash bool // for tests: attention as GPUs compute it
 }
 
 // An architecture is a graph over its own weights.
@@ -124,14 +122,7 @@ func Open(path string, o Options) (m *Model, err error) {
 		defer expanded.Close()
 		file = openPath(expanded)
 	}
-	how, kernel := attentionFor(m.arch.streams(), o.Slots, o.Cells), ml.FlashAttentionDisabled
-	if o.flash {
-		how = flash
-	}
-	if how == flash {
-		kernel = ml.FlashAttentionEnabled
-	}
-	m.be, err = ml.NewBackend(file, ml.BackendParams{AllocMemory: true, NumThreads: o.Threads, FlashAttention: kernel})
+	m.be, err = ml.NewBackend(file, ml.BackendParams{AllocMemory: true, NumThreads: o.Threads, FlashAttention: ml.FlashAttentionEnabled})
 	if err != nil {
 		return m, fmt.Errorf("%s: %w", path, err)
 	}
@@ -141,7 +132,7 @@ func Open(path string, o Options) (m *Model, err error) {
 	if err := bind(m.be, path, m.arch); err != nil {
 		return m, err
 	}
-	m.streams = newStreams(m.be, m.arch.streams(), how, ml.DTypeF16, o.Slots, o.Cells)
+	m.streams = newStreams(m.be, m.arch.streams(), ml.DTypeF16, o.Slots, o.Cells)
 	m.probe(load)
 	return m, nil
 }
@@ -165,11 +156,10 @@ func caught(err *error, doing string) {
 func newLimits(shapes []streamShape, o Options) Limits {
 	l := Limits{Slots: o.Slots, Cells: o.Cells, Tokens: o.Tokens}
 	for _, s := range shapes {
-		sp := spanOf(s, o.Cells)
-		if sp.window > 0 && (l.Ring == 0 || sp.cells < l.Ring) {
+		if sp := spanOf(s.window, o.Cells); sp.window > 0 && (l.Ring == 0 || sp.cells < l.Ring) {
 			l.Ring = sp.cells
 		}
-		l.Window = max(l.Window, sp.window)
+		l.Window = max(l.Window, spanOf(s.window, o.Cells).window)
 	}
 	return l
 }
@@ -219,7 +209,7 @@ func (m *Model) probe(h *header) {
 	}
 	// Generous counts of the graph's nodes in one layer: without attention, and
 	// for each group of rows that attends on its own.
-	const perLayer, perGroup = 40, 20
+	const perLayer, perGroup = 40, 12
 	ctx := m.be.NewContext()
 	defer ctx.Close()
 	m.groups = (ctx.MaxGraphNodes()/len(m.arch.streams()) - perLayer) / perGroup

@@ -43,7 +43,7 @@ func openModel(t testing.TB, o Options) *Model {
 // useCache gives an empty model a cache of another type.
 func (m *Model) useCache(kind ml.DType) {
 	m.streams.ctx.Close()
-	m.streams = newStreams(m.be, m.arch.streams(), m.streams.kind, kind, m.limits.Slots, m.limits.Cells)
+	m.streams = newStreams(m.be, m.arch.streams(), kind, m.limits.Slots, m.limits.Cells)
 }
 
 func row(slot, pos int, tokens []int32, sample bool) Row {

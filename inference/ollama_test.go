@@ -110,7 +110,7 @@ type ollamaCheck struct {
 
 func (o ollamaCheck) run(t *testing.T, script []ollamaStep) {
 	t.Helper()
-	m, err := Open(o.ours, Options{Slots: 3, Cells: o.cells, Threads: 1, Weights: WeightsFile, flash: true})
+	m, err := Open(o.ours, Options{Slots: 3, Cells: o.cells, Threads: 1, Weights: WeightsFile})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func makePlan(h *header, shapes []streamShape, o Options) (Options, Plan, error)
 	}
 	slot := uint64(0)
 	for _, s := range shapes {
-		slot += uint64(2 * s.row() * cacheValueSize * spanOf(s, o.Cells).cells)
+		slot += uint64(2 * s.row() * cacheValueSize * spanOf(s.window, o.Cells).cells)
 	}
 	if o.Slots == 0 {
 		o.Slots = mostSlots

@@ -10,7 +10,6 @@ type step struct {
 	tokens    ml.Tensor   // [tokens] ids
 	positions ml.Tensor   // [tokens]
 	at        []ml.Tensor // in each span [tokens] the cell that each token's K and V go to
-	values    []ml.Tensor // in each span [tokens*row] the places of their values, where attention is matrices
 	outputs   ml.Tensor   // [outputs] the tokens whose logits are wanted
 	groups    []group
 	restore   ml.Tensor // [tokens] picks the tokens out of the groups' attention; nil when they are just these
@@ -55,7 +54,7 @@ func (l *layout) decide(f func(position int32) float32) []float32 {
 type group struct {
 	from, length  int         // first token; tokens a slot
 	first, count  int         // slots
-	cells, rows   []int       // that are attended over, and of the mask, in each span
+	cells         []int       // that are attended over, in each span
 	mask          []ml.Tensor // in each span
 	gather        ml.Tensor   // [count] the token of each slot, where some slots between have none; nil otherwise
 	gatheredCount int         // tokens that the group's attention gives
@@ -71,16 +70,15 @@ func (s *step) attend(layer int, q, k, v ml.Tensor, scale float64) ml.Tensor {
 	if k != nil { // the new rows are computed, then written, then the cache is read
 		s.ctx.Forward(k, v)
 		s.ctx.Forward(l.keys.SetRows(s.ctx, k.Reshape(s.ctx, l.row(), n), s.at[l.span]))
-		if s.cache.kind == matrices {
-			s.ctx.Forward(l.values.SetRows(s.ctx, v.Reshape(s.ctx, 1, l.row()*n), s.values[l.span]))
-		} else {
-			s.ctx.Forward(l.values.SetRows(s.ctx, v.Reshape(s.ctx, l.row(), n), s.at[l.span]))
-		}
+		s.ctx.Forward(l.values.SetRows(s.ctx, v.Reshape(s.ctx, l.row(), n), s.at[l.span]))
 	}
 	var out ml.Tensor
 	for i := range s.groups {
 		g := &s.groups[i]
-		part := s.cache.attend(s.ctx, l, g, g.queries(s.ctx, q), scale)
+		part := g.queries(s.ctx, q).(ml.ScaledDotProductAttention).ScaledDotProductAttention(s.ctx,
+			s.cache.view(s.ctx, l, l.keys, g.first, g.count, g.cells[l.span]),
+			s.cache.view(s.ctx, l, l.values, g.first, g.count, g.cells[l.span]),
+			g.mask[l.span], nil, nil, scale, true)
 		part = part.Reshape(s.ctx, headDim*heads, g.gatheredCount)
 		if out == nil {
 			out = part
@@ -92,26 +90,6 @@ func (s *step) attend(layer int, q, k, v ml.Tensor, scale float64) ml.Tensor {
 		out = out.Rows(s.ctx, s.restore)
 	}
 	return out
-}
-
-// attend is the attention of a group's queries, [headDim, heads, length, count],
-// over its slots: as many values, in that order.
-func (s *streams) attend(ctx ml.Context, l *stream, g *group, q ml.Tensor, scale float64) ml.Tensor {
-	headDim, heads := q.Dim(0), q.Dim(1)
-	keys := s.rows(ctx, l, l.keys, g.first, g.count, g.cells[l.span])
-	if s.kind == flash {
-		values := s.rows(ctx, l, l.values, g.first, g.count, g.cells[l.span])
-		return q.(ml.ScaledDotProductAttention).ScaledDotProductAttention(ctx, keys, values, g.mask[l.span], nil, nil, scale, true)
-	}
-	values := s.columns(ctx, l, g.first, g.count, g.cells[l.span])
-	if g.length > 1 {
-		return q.(ml.ScaledDotProductAttention).ScaledDotProductAttention(ctx, keys, values, g.mask[l.span], nil, nil, scale, true)
-	}
-	// The queries of one key/value head take the place of tokens.
-	n := heads / l.kvHeads
-	q = q.Reshape(ctx, headDim, n, l.kvHeads, g.count).Permute(ctx, 0, 2, 1, 3)
-	out := q.(ml.ScaledDotProductAttention).ScaledDotProductAttention(ctx, keys, values, g.mask[l.span], nil, nil, scale, true)
-	return out.Permute(ctx, 0, 2, 1, 3).Contiguous(ctx)
 }
 
 // queries is the group's part of q as [headDim, heads, length, count].
@@ -131,16 +109,13 @@ func (s *streams) graph(ctx ml.Context, l *layout) *step {
 	in := ctx.Input()
 	ints := func(v []int32) ml.Tensor { return in.FromInts(v, len(v)) }
 	st := &step{ctx: ctx, cache: s, layout: l, tokens: ints(l.tokens), positions: ints(l.positions), outputs: ints(l.outputs)}
-	for k, at := range l.at {
+	for _, at := range l.at {
 		st.at = append(st.at, ints(at))
-		if s.kind == matrices {
-			st.values = append(st.values, ints(l.values[k]))
-		}
 	}
 	for i := range l.groups {
 		g := l.groups[i].group
 		for k, mask := range l.groups[i].masks {
-			g.mask = append(g.mask, in.FromBytes(ml.DTypeF16, mask, g.cells[k], g.rows[k], 1, g.count))
+			g.mask = append(g.mask, in.FromBytes(ml.DTypeF16, mask, g.cells[k], g.length, 1, g.count))
 		}
 		if l.groups[i].gathers != nil {
 			g.gather = ints(l.groups[i].gathers)
@@ -168,9 +143,6 @@ func (s *step) fill(l *layout) {
 	s.outputs.FromInts(l.outputs)
 	for k, at := range l.at {
 		s.at[k].FromInts(at)
-		if s.values != nil {
-			s.values[k].FromInts(l.values[k])
-		}
 	}
 	for i := range l.groups {
 		for k, mask := range l.groups[i].masks {

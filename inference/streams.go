@@ -1,18 +1,11 @@
 package inference
 
-import (
-	"math"
-	"runtime"
-
-	"github.com/ollama/ollama/ml"
-	"golang.org/x/sys/cpu"
-)
+import "github.com/ollama/ollama/ml"
 
 // streamShape is what one layer keeps per token. A layer without key/value heads
 // keeps nothing: it attends over what another one keeps.
 type streamShape struct {
 	headDim, kvHeads int
-	heads            int // of queries: as many of them share each key/value head
 	window           int // tokens that a token sees, itself among them; 0: all before it
 }
 
@@ -26,39 +19,9 @@ const cacheValueSize = 2 // bytes of an f16
 type streams struct {
 	ctx          ml.Context // owns the memory
 	slots, cells int
-	kind         attention
 	spans        []span // that layers have; each differs from the others
 	tailed       bool   // the last layers keep nothing
 	layers       []stream
-}
-
-// attention is how it is computed.
-type attention int
-
-const (
-	// flash is the runtime's fused kernel, which GPUs have.
-	flash attention = iota
-	// matrices are two multiplications with a softmax between them. On CPUs the
-	// fused kernel goes over the cells one by one; the multiplications and the
-	// softmax use all of the CPU's width.
-	matrices
-)
-
-// attentionFor chooses for layers of these shapes on the CPU. The matrices want
-// several queries for each key/value head: a single one would be multiplied by
-// another kernel than many are, and a token must not depend on its neighbours.
-func attentionFor(shapes []streamShape, slots, cells int) attention {
-	if runtime.GOARCH != "amd64" || !cpu.X86.HasAVX2 {
-		return flash
-	}
-	for _, s := range shapes {
-		// Values are written one by one, and their places counted in 32 bits.
-		n := spanOf(s, cells).cells * slots * s.row()
-		if s.kvHeads > 0 && (s.heads == s.kvHeads || s.headDim%16 != 0 || n > math.MaxInt32) {
-			return flash
-		}
-	}
-	return matrices
 }
 
 // A span is how layers keep a slot: each of its positions in a cell of its own,
@@ -67,10 +30,6 @@ func attentionFor(shapes []streamShape, slots, cells int) attention {
 type span struct {
 	window int // 0: everything
 	cells  int
-	// Layers whose attention is matrices share a span only if they keep as many
-	// values, for which there are places, and as many queries see each.
-	row     int
-	queries int
 }
 
 // longestPart is how many tokens of one row are computed at once where layers
@@ -79,43 +38,31 @@ type span struct {
 // order of the cells, and a game must not depend on such sizes.
 const longestPart = 256
 
-// spanOf is how a layer keeps a slot of so many cells: in whole blocks of 32,
-// since the kernels for the last few of a row are others.
-func spanOf(s streamShape, cells int) span {
-	sp := span{cells: (cells + 31) / 32 * 32, row: s.row()}
-	if s.kvHeads > 0 {
-		sp.queries = s.heads / s.kvHeads
+// spanOf is how a layer with this window keeps a slot of so many cells.
+func spanOf(window, cells int) span {
+	if window == 0 || window >= cells {
+		return span{0, cells}
 	}
-	if s.window > 0 && s.window < cells {
-		sp.window, sp.cells = s.window, min(sp.cells, (s.window+longestPart-1+31)/32*32)
-	}
-	return sp
+	return span{window, min(cells, (window+longestPart-1+31)/32*32)}
 }
 
-// stream is one layer's keys and values in f16 (in f32 where a test wants exact
-// ones). Cell c of slot s is row s*cells+c of the keys, [headDim*kvHeads,
-// cells*slots], and of the values too where attention is flash. For matrices a
-// slot's values are [cells, headDim*kvHeads], one slot after the other.
+// stream is one layer's keys and values, each [headDim*kvHeads, cells*slots] in
+// f16 (in f32 where a test wants exact ones): cell c of slot s is row s*cells+c.
 type stream struct {
 	streamShape
 	span         int // in streams.spans
 	keys, values ml.Tensor
 }
 
-func newStreams(be ml.Backend, shapes []streamShape, how attention, kind ml.DType, slots, cells int) *streams {
-	s := &streams{ctx: be.NewContextSize(2 * len(shapes)), slots: slots, cells: cells, kind: how}
+func newStreams(be ml.Backend, shapes []streamShape, kind ml.DType, slots, cells int) *streams {
+	s := &streams{ctx: be.NewContextSize(2 * len(shapes)), slots: slots, cells: cells}
 	for i, shape := range shapes {
 		l := stream{streamShape: shape}
 		if shape.kvHeads > 0 {
 			ctx := s.ctx.Layer(i)
-			l.span = s.addSpan(spanOf(shape, cells))
+			l.span = s.addSpan(spanOf(shape.window, cells))
 			n := s.spans[l.span].cells * slots
-			l.keys = ctx.Zeros(kind, shape.row(), n)
-			if how == matrices {
-				l.values = ctx.Zeros(kind, 1, shape.row()*n)
-			} else {
-				l.values = ctx.Zeros(kind, shape.row(), n)
-			}
+			l.keys, l.values = ctx.Zeros(kind, shape.row(), n), ctx.Zeros(kind, shape.row(), n)
 		}
 		s.layers = append(s.layers, l)
 	}
@@ -124,9 +71,6 @@ func newStreams(be ml.Backend, shapes []streamShape, how attention, kind ml.DTyp
 }
 
 func (s *streams) addSpan(new span) int {
-	if s.kind == flash {
-		new.row, new.queries = 0, 1
-	}
 	for i, old := range s.spans {
 		if old == new {
 			return i
@@ -136,24 +80,14 @@ func (s *streams) addSpan(new span) int {
 	return len(s.spans) - 1
 }
 
-// rows is the 4-D view [headDim, kvHeads, n, streams] of the first n cells of
-// count slots from slot first on, of keys or of values kept like them.
-func (s *streams) rows(ctx ml.Context, l *stream, cache ml.Tensor, first, count, n int) ml.Tensor {
+// view is the 4-D view [headDim, kvHeads, n, streams] of the first n cells of
+// count slots from slot first on.
+func (s *streams) view(ctx ml.Context, l *stream, cache ml.Tensor, first, count, n int) ml.Tensor {
 	row, cells := cache.Stride(1), s.spans[l.span].cells
 	return cache.View(ctx, first*cells*row,
 		l.headDim, l.headDim*cache.Stride(0),
 		l.kvHeads, row,
 		n, row*cells,
-		count)
-}
-
-// columns is the same of values kept for matrices, [n, headDim, kvHeads, streams].
-func (s *streams) columns(ctx ml.Context, l *stream, first, count, n int) ml.Tensor {
-	column := s.spans[l.span].cells * l.values.Stride(0)
-	return l.values.View(ctx, first*l.row()*column,
-		n, column,
-		l.headDim, l.headDim*column,
-		l.kvHeads, l.row()*column,
 		count)
 }
 
@@ -167,16 +101,11 @@ func (s *streams) copy(ctx ml.Context, dst, src, n int) {
 			continue
 		}
 		cells := s.spans[l.span].cells
-		held := min(n, cells)
-		at := func(cache ml.Tensor, slot int) ml.Tensor {
-			return cache.View(ctx, slot*cells*cache.Stride(1), held*l.row())
-		}
-		ctx.Forward(at(l.keys, src).Copy(ctx, at(l.keys, dst)))
-		if s.kind == matrices {
-			at = func(cache ml.Tensor, slot int) ml.Tensor {
-				return cache.View(ctx, slot*cells*l.row()*cache.Stride(0), held, cells*cache.Stride(0), l.row())
+		for _, cache := range []ml.Tensor{l.keys, l.values} {
+			at := func(slot int) ml.Tensor {
+				return cache.View(ctx, slot*cells*cache.Stride(1), min(n, cells)*l.row())
 			}
+			ctx.Forward(at(src).Copy(ctx, at(dst)))
 		}
-		ctx.Forward(at(l.values, src).Copy(ctx, at(l.values, dst)))
 	}
 }

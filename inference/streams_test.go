@@ -15,11 +15,8 @@ import (
 func (l *layout) draw() string {
 	var b strings.Builder
 	fmt.Fprint(&b, "tokens ", l.tokens, " positions ", l.positions)
-	for k, at := range l.at {
+	for _, at := range l.at {
 		fmt.Fprint(&b, " at ", at)
-		if len(l.values[k]) > 0 {
-			fmt.Fprint(&b, " values ", l.values[k])
-		}
 	}
 	fmt.Fprintln(&b, "\noutputs", l.outputs, "of rows", l.rows)
 	for _, g := range l.groups {
@@ -45,22 +42,9 @@ func (l *layout) draw() string {
 	return b.String()
 }
 
-// drawMask draws the i-th token's row of a mask, or, where it has several, says
-// how many, which must be alike.
 func (g *groupLayout) drawMask(span, i int) string {
 	var b strings.Builder
 	cells := g.cells[span]
-	if n := g.rows[span]; g.length == 1 && n > 1 {
-		size := 2 * cells
-		rows := g.masks[span][i*n*size : (i+1)*n*size]
-		for row := range slices.Chunk(rows, size) {
-			if !slices.Equal(row, rows[:size]) {
-				return "rows that differ"
-			}
-		}
-		i *= n
-		fmt.Fprintf(&b, "%d times ", n)
-	}
 	for cell := range cells {
 		switch v := binary.LittleEndian.Uint16(g.masks[span][2*(i*cells+cell):]); v {
 		case 0:
@@ -76,16 +60,14 @@ func (g *groupLayout) drawMask(span, i int) string {
 
 // plainStreams have layers that look back over everything.
 func plainStreams(slots, cells int) *streams {
-	return &streams{slots: slots, cells: cells, spans: []span{{cells: cells, queries: 1}}}
+	return &streams{slots: slots, cells: cells, spans: []span{{0, cells}}}
 }
 
 func TestLay(t *testing.T) {
 	six := plainStreams(5, 6) // slots of 6 cells
 	// Slots of 12 positions, which some layers keep in rings of 6 cells and see 3 of.
-	rings := &streams{slots: 3, cells: 12, spans: []span{{cells: 12, queries: 1}, {window: 3, cells: 6, queries: 1}}}
-	// Slots of 4 cells, two values a token, which three queries see each.
-	grouped := &streams{slots: 2, cells: 4, spans: []span{{cells: 4, row: 2, queries: 3}}}
-	tailed := &streams{slots: 4, cells: 6, spans: []span{{cells: 6, queries: 1}}, tailed: true}
+	rings := &streams{slots: 3, cells: 12, spans: []span{{0, 12}, {3, 6}}}
+	tailed := &streams{slots: 4, cells: 6, spans: []span{{0, 6}}, tailed: true}
 	for _, test := range []struct {
 		name                  string
 		s                     *streams
@@ -123,8 +105,8 @@ tokens [7 9] positions [4 1] at [10 25]
 outputs [0 1] of rows [1 0]
 tokens from 0, gathered [0 0 0 1]
   1 xxxxx.
-  2 x.....
-  3 x.....
+  2 ......
+  3 ......
   4 xx....
 restore [0 3]
 `},
@@ -148,7 +130,7 @@ tokens [7 9 1 2 3 4] positions [0 1 0 1 2 3] at [0 13 6 7 26 27]
 outputs [0 1 3 5] of rows [0 1 2 3]
 tokens from 0, gathered [0 0 1]
   0 x.....
-  1 x.....
+  1 ......
   2 xx....
 tokens from 2
   1 x.....
@@ -224,18 +206,9 @@ tokens [7 8] positions [11 1] at [11 25] at [5 13]
 outputs [0 1] of rows [0 1]
 tokens from 0, gathered [0 0 1]
   0 xxxxxxxxxxxx ...xxx
-  1 x........... x.....
+  1 ............ ......
   2 xx.......... xx....
 restore [0 2]
-`},
-		{"for matrices: places of values, and masks for several queries", grouped, []Row{row(1, 2, []int32{7}, true), row(0, 0, []int32{8, 9}, false)}, false, false, `
-tokens [7 8 9] positions [2 0 1] at [6 0 1] values [10 14 0 4 1 5]
-outputs [0] of rows [0]
-tokens from 0
-  1 3 times xxx.
-tokens from 1
-  0 x...
-  0 xx..
 `},
 		{"outputs of chunks and decode, by slot", tailed,
 			[]Row{row(0, 0, []int32{1, 2}, true), row(1, 5, []int32{7}, true), row(2, 0, []int32{3, 4}, false)}, false, false, `
@@ -283,10 +256,7 @@ func TestLayRandomly(t *testing.T) {
 		s := plainStreams(1+rng.IntN(9), 1+rng.IntN(70))
 		if rng.IntN(2) == 0 { // a window whose ring has room for the longest rows
 			window := 1 + rng.IntN(10)
-			s.spans = append(s.spans, span{window: window, cells: min(s.cells, window+4+rng.IntN(40)), queries: 1})
-		}
-		for k := range s.spans {
-			s.spans[k].row, s.spans[k].queries = rng.IntN(3), 1+rng.IntN(3)
+			s.spans = append(s.spans, span{window, min(s.cells, window+4+rng.IntN(40))})
 		}
 		s.tailed = rng.IntN(2) == 0
 		var rows []Row
@@ -391,12 +361,6 @@ func checkAttention(s *streams, l *layout, rows []Row) error {
 			if int(l.at[k][i]) != a.slot*sp.cells+pos%sp.cells {
 				return fmt.Errorf("token %d goes to cell %d", i, l.at[k][i])
 			}
-			for c := range sp.row {
-				if want := (a.slot*sp.row+c)*sp.cells + pos%sp.cells; int(l.values[k][i*sp.row+c]) != want {
-					return fmt.Errorf("value %d of token %d goes to %d, not to %d", c, i, l.values[k][i*sp.row+c], want)
-				}
-			}
-			a.masks[k] = strings.TrimPrefix(a.masks[k], fmt.Sprintf("%d times ", sp.queries))
 			seen := make([]bool, sp.cells)
 			for p := 0; p <= pos; p++ {
 				seen[p%sp.cells] = sp.window == 0 || p > pos-sp.window
