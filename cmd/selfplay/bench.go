@@ -149,9 +149,8 @@ func play(c *cobra.Command, f *benchFlags, o bench.Options) error {
 		f.run = defaultRun(o.Experiment)
 	}
 	o.Dir = f.run
-	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(c)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	if !f.quiet {
 		o.Progress = c.ErrOrStderr()
 		o.Terminal = isTerminal(c.ErrOrStderr())
@@ -166,6 +165,14 @@ func play(c *cobra.Command, f *benchFlags, o bench.Options) error {
 		fmt.Fprintf(c.ErrOrStderr(), "resume with: %s\n", commandLine(c, f))
 	}
 	return err
+}
+
+// interruptible is a context that an interrupt ends. A second one ends the
+// program at once.
+func interruptible(c *cobra.Command) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
 }
 
 func printSummary(w io.Writer, f *benchFlags, sum bench.Summary) error {

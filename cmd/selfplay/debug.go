@@ -11,7 +11,6 @@ import (
 
 	"selfplay/games"
 	"selfplay/inference"
-	"selfplay/inference/files"
 	"selfplay/prompts"
 )
 
@@ -125,7 +124,7 @@ func tokenizeCommand() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&model, "model", "", files.Accepted+"; a GGUF file without weights will do")
+	c.Flags().StringVar(&model, "model", "", fileFlag+"; a GGUF file without weights will do")
 	thinkFlag(c, &think)
 	return c
 }
@@ -159,7 +158,7 @@ func greedyCommand() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&model, "model", "", files.Accepted)
+	c.Flags().StringVar(&model, "model", "", fileFlag)
 	thinkFlag(c, &think)
 	c.Flags().IntVar(&n, "n", 32, "tokens at most")
 	c.Flags().IntVar(&context, "context", 0, "tokens of prompt and answer together (default 2048)")

@@ -71,11 +71,9 @@ func doctorCommand() *cobra.Command {
 				if err != nil {
 					d.Problem = err.Error()
 				}
-				text, jsonErr := toJSON(d)
-				if jsonErr != nil {
+				if jsonErr := printJSON(c.OutOrStdout(), d); jsonErr != nil {
 					return jsonErr
 				}
-				fmt.Fprintf(c.OutOrStdout(), "%s\n", text)
 			}
 			return err
 		},

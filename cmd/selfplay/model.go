@@ -18,7 +18,10 @@ import (
 	"selfplay/scheduler"
 )
 
-const modelFlag = files.Accepted + ", builtin:random, builtin:optimal, or synthetic:ARCH-SIZE[:TYPE]"
+const (
+	fileFlag  = files.Accepted + ", or synthetic:ARCH-SIZE[:TYPE]" // where a model must be one
+	modelFlag = files.Accepted + ", builtin:random, builtin:optimal, or synthetic:ARCH-SIZE[:TYPE]"
+)
 
 // builtins are the players that need no model.
 var builtins = map[string]scheduler.Policy{
@@ -91,7 +94,7 @@ func (p player) canPlay(specs []games.Spec) error {
 // findModel gives the file that a debug command looks into.
 func findModel(c *cobra.Command, name string) (path string, err error) {
 	if name == "" {
-		return "", usagef("--model is missing: give %s, or synthetic:ARCH-SIZE[:TYPE]", files.Accepted)
+		return "", usagef("--model is missing: give %s", fileFlag)
 	}
 	if inference.IsSynthetic(name) {
 		return name, nil

@@ -37,15 +37,10 @@ func printModelsJSON(w io.Writer, found []files.Listed, looked []string) error {
 	if found == nil {
 		found = []files.Listed{}
 	}
-	line, err := toJSON(struct {
+	return printJSON(w, struct {
 		Models []files.Listed `json:"models"`
 		Looked []string       `json:"looked"` // the folders
 	}{found, looked})
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s\n", line)
-	return err
 }
 
 func printModels(w io.Writer, found []files.Listed, looked []string) error {

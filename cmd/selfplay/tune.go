@@ -1,15 +1,11 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -76,22 +72,16 @@ func runTune(c *cobra.Command, f *tuneFlags) error {
 	if !f.json {
 		return nil
 	}
-	text, err := toJSON(struct {
+	return printJSON(c.OutOrStdout(), struct {
 		bench.Tuned
 		File string `json:"file"`
 	}{tuned, path})
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "%s\n", text)
-	return err
 }
 
 // measure prints the curves while it measures them.
 func measure(c *cobra.Command, w io.Writer, f *tuneFlags, who player, key bench.TunedKey) (bench.Tuned, error) {
-	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(c)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	kinds := []string{string(inference.WeightsFile)}
 	expands, err := inference.Expands(who.path)
 	if err != nil {
