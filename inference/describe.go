@@ -40,9 +40,9 @@ func Describe(path, system, user string) (*Description, error) {
 	if err != nil {
 		return nil, err
 	}
-	build := architectures[h.kv.Architecture()]
-	if build == nil {
-		return nil, fmt.Errorf("%s: architecture %q is not supported", path, h.kv.Architecture())
+	build, err := h.builder()
+	if err != nil {
+		return nil, err
 	}
 	c, err := newCodec(h)
 	if err != nil {

@@ -117,7 +117,11 @@ func (m *Model) compute(rows []Row, done func(part []Row, logits []float32, outp
 		at += n
 	}
 	for _, r := range rows {
-		m.lowest[r.Slot] = m.limits.Lowest(m.lowest[r.Slot], r.Pos+len(r.Tokens))
+		lowest := m.lowest[r.Slot]
+		if r.Pos == 0 { // it begins anew
+			lowest = 0
+		}
+		m.lowest[r.Slot] = m.limits.Lowest(lowest, r.Pos+len(r.Tokens))
 	}
 	return nil
 }
@@ -216,9 +220,7 @@ func (m *Model) check(rows []Row) error {
 			return fmt.Errorf("row %d has %d tokens from position %d in a slot of %d cells", i, len(r.Tokens), r.Pos, m.limits.Cells)
 		}
 		seen[r.Slot] = true
-		if r.Pos == 0 {
-			m.lowest[r.Slot] = 0
-		} else if !m.limits.Resumes(m.lowest[r.Slot], r.Pos) {
+		if r.Pos > 0 && !m.limits.Resumes(m.lowest[r.Slot], r.Pos) {
 			return fmt.Errorf("row %d goes on at position %d, but slot %d holds the positions from %d on", i, r.Pos, r.Slot, m.lowest[r.Slot])
 		}
 		for _, t := range r.Tokens {

@@ -39,6 +39,15 @@ var architectures = map[string]func(h *header, vocab int) (architecture, error){
 	"qwen3":    newQwen3,
 }
 
+// builder makes the architecture of a file.
+func (h *header) builder() (func(h *header, vocab int) (architecture, error), error) {
+	build := architectures[h.kv.Architecture()]
+	if build == nil {
+		return nil, fmt.Errorf("%s: architecture %q is not supported", h.path, h.kv.Architecture())
+	}
+	return build, nil
+}
+
 // A Model is an Engine on the ggml runtime, with the model's own codec.
 type Model struct {
 	Codec *Codec
@@ -66,9 +75,9 @@ func Open(path string, o Options) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	build := architectures[h.kv.Architecture()]
-	if build == nil {
-		return nil, fmt.Errorf("%s: architecture %q is not supported", path, h.kv.Architecture())
+	build, err := h.builder()
+	if err != nil {
+		return nil, err
 	}
 	if len(h.tensors) == 0 {
 		return nil, fmt.Errorf("%s: a vocabulary without weights: give a model file", path)
@@ -156,10 +165,11 @@ func caught(err *error, doing string) {
 func newLimits(shapes []streamShape, o Options) Limits {
 	l := Limits{Slots: o.Slots, Cells: o.Cells, Tokens: o.Tokens}
 	for _, s := range shapes {
-		if sp := spanOf(s.window, o.Cells); sp.window > 0 && (l.Ring == 0 || sp.cells < l.Ring) {
+		sp := spanOf(s.window, o.Cells)
+		if sp.window > 0 && (l.Ring == 0 || sp.cells < l.Ring) {
 			l.Ring = sp.cells
 		}
-		l.Window = max(l.Window, spanOf(s.window, o.Cells).window)
+		l.Window = max(l.Window, sp.window)
 	}
 	return l
 }

@@ -162,7 +162,7 @@ func (p *parser) primary() expr {
 		p.expect(op, ")")
 		return e
 	case t.kind == op && t.text == "[":
-		return listExpr{kind: plainList, items: p.items("]")}
+		return listExpr{kind: plainList, items: p.items()}
 	case t.kind == op && t.text == "{":
 		return p.dict()
 	}
@@ -178,33 +178,32 @@ func whole(s string) int64 {
 	return n
 }
 
-// items reads expressions up to the closing bracket.
-func (p *parser) items(end string) (list []expr) {
-	for !p.skip(op, end) {
-		if len(list) > 0 {
+// list reads things with commas between them, and maybe one behind the last, up
+// to the closing bracket.
+func (p *parser) list(end string, read func()) {
+	for first := true; !p.skip(op, end); first = false {
+		if !first {
 			p.expect(op, ",")
 			if p.skip(op, end) {
-				break
+				return
 			}
 		}
-		list = append(list, p.expression())
+		read()
 	}
+}
+
+func (p *parser) items() (list []expr) {
+	p.list("]", func() { list = append(list, p.expression()) })
 	return list
 }
 
 func (p *parser) dict() expr {
 	var d dictExpr
-	for !p.skip(op, "}") {
-		if len(d.keys) > 0 {
-			p.expect(op, ",")
-			if p.skip(op, "}") {
-				break
-			}
-		}
+	p.list("}", func() {
 		d.keys = append(d.keys, p.expression())
 		p.expect(op, ":")
 		d.values = append(d.values, p.expression())
-	}
+	})
 	return d
 }
 
@@ -258,24 +257,18 @@ func (p *parser) subscript(of expr) expr {
 
 func (p *parser) call(f expr) expr {
 	c := callExpr{f: f}
-	for !p.skip(op, ")") {
-		if len(c.args)+len(c.named) > 0 {
-			p.expect(op, ",")
-			if p.skip(op, ")") {
-				break
-			}
-		}
+	p.list(")", func() {
 		if p.peek().kind == name && p.tokens[p.at+1].kind == op && p.tokens[p.at+1].text == "=" {
 			n := p.next().text
 			p.next()
 			c.named = append(c.named, named{n, p.expression()})
-			continue
+			return
 		}
 		if len(c.named) > 0 {
 			fail("an argument without a name behind one with it")
 		}
 		c.args = append(c.args, p.expression())
-	}
+	})
 	return c
 }
 

@@ -281,13 +281,7 @@ func readMacro(p *parser) action {
 // params reads the parameters of a macro and the closing bracket. It gives the
 // names that the macro's body knows then: theirs and those in their defaults.
 func (p *parser) params(m *macro) (known []string) {
-	for !p.skip(op, ")") {
-		if len(m.params) > 0 {
-			p.expect(op, ",")
-			if p.skip(op, ")") {
-				break
-			}
-		}
+	p.list(")", func() {
 		one := param{name: p.assignable()}
 		known = append(known, one.name)
 		if p.skip(op, "=") {
@@ -297,7 +291,7 @@ func (p *parser) params(m *macro) (known []string) {
 			fail("parameter '%s' without a default behind one with it", one.name)
 		}
 		m.params = append(m.params, one)
-	}
+	})
 	return known
 }
 
