@@ -70,7 +70,7 @@ func prefillSlots(b *testing.B, m *Model, slots, n int) {
 			for i := range tokens {
 				tokens[i] = int32((slot*31+i)%20000 + 100)
 			}
-			batch.Rows = append(batch.Rows, Row{Slot: slot, Tokens: tokens, Sample: true})
+			batch.Rows = append(batch.Rows, Row{Slot: slot, Block: m.limits.block(slot), Tokens: tokens, Sample: true})
 		}
 		if err := m.Forward(&batch); err != nil {
 			b.Fatal(err)
@@ -84,7 +84,7 @@ func decodeSlots(b *testing.B, m *Model, slots, from, n int) {
 	for i := range n {
 		for slot := range batch.Rows {
 			token := batch.Rows[slot].Token
-			batch.Rows[slot] = Row{Slot: slot, Pos: from + i, Tokens: []int32{token}, Sample: true, Draw: 0.5}
+			batch.Rows[slot] = Row{Slot: slot, Block: m.limits.block(slot), Pos: from + i, Tokens: []int32{token}, Decode: true, Sample: true, Draw: 0.5}
 		}
 		if err := m.Forward(&batch); err != nil {
 			b.Fatal(err)

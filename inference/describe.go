@@ -129,25 +129,30 @@ func (c *Codec) Show(ids []int32) string {
 // WorkingSet is what the runtime asks for beside weights and cache, in bytes,
 // for a step as large as the limits allow: every slot full and computing, as
 // many tokens as fit, all drawn.
-func (m *Model) WorkingSet() (size uint64, err error) {
+func (m *Model) WorkingSet() (bytes uint64, err error) {
 	defer caught(&err, "measuring the working set")
 	m.forget()
-	last := m.limits.Cells - 1
-	long := min(m.limits.Cells, max(1, m.limits.Tokens-(m.limits.Slots-1)))
-	if m.limits.Ring > 0 {
+	l := m.limits
+	long := min(l.Cells, max(1, l.Tokens-(l.Rows-1)))
+	if l.Ring > 0 {
 		long = min(long, longestPart)
 	}
-	rows := []Row{{Slot: 0, Pos: m.limits.Cells - long, Tokens: make([]int32, long), Sample: true}}
-	for slot := 1; slot < m.limits.Slots; slot++ {
-		rows = append(rows, Row{Slot: slot, Pos: last, Tokens: []int32{0}, Sample: true})
+	size := l.BlockFor(l.Cells)
+	for size > l.Least && l.Pool/size < l.Rows {
+		size /= 2
 	}
+	rows := []Row{{Slot: 0, Block: Block{0, l.BlockFor(l.Cells)}, Pos: l.Cells - long, Tokens: make([]int32, long), Sample: true}}
+	for b := rows[0].Block.Cells / size; len(rows) < l.Rows && (b+1)*size <= l.Pool; b++ {
+		rows = append(rows, Row{Slot: len(rows), Block: Block{b * size, size}, Pos: min(size, l.Cells) - 1, Tokens: []int32{0}, Decode: true, Sample: true})
+	}
+	rows = rows[:m.fitting(rows)]
 	g := m.build(m.streams.lay(rows, m.padTokens, m.padOutputs))
 	defer g.ctx.Close()
 	g.ctx.Reserve()
 	memory := m.be.BackendMemory()
-	size = memory.CPU.Graph
+	bytes = memory.CPU.Graph
 	for _, gpu := range memory.GPUs {
-		size += gpu.Graph
+		bytes += gpu.Graph
 	}
-	return size, nil
+	return bytes, nil
 }

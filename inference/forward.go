@@ -137,7 +137,7 @@ func (m *Model) computeBeginnings(rows []Row) []Row {
 		var parts []Row
 		for i := range rest {
 			if r := &rest[i]; len(r.Tokens) > longestPart {
-				parts = append(parts, Row{Slot: r.Slot, Pos: r.Pos, Tokens: r.Tokens[:longestPart]})
+				parts = append(parts, Row{Slot: r.Slot, Block: r.Block, Pos: r.Pos, Tokens: r.Tokens[:longestPart]})
 				r.Pos, r.Tokens = r.Pos+longestPart, r.Tokens[longestPart:]
 			}
 		}
@@ -152,16 +152,22 @@ func (m *Model) computeBeginnings(rows []Row) []Row {
 	}
 }
 
-// fitting is how many of the rows fit into one graph.
+// fitting is how many of the rows fit into one graph: each part of a prompt's
+// chunk is an attention there, and so is each size of block that decodes.
 func (m *Model) fitting(rows []Row) int {
-	n, long := 0, 0
-	for n < len(rows) && (len(rows[n].Tokens) == 1 || long < m.groups-1) {
-		if len(rows[n].Tokens) > 1 {
-			long++
+	sizes := map[int]bool{}
+	parts := 0
+	for n := range rows {
+		if r := &rows[n]; r.Decode {
+			sizes[r.Block.Cells] = true
+		} else {
+			parts += m.streams.parts(len(r.Tokens))
 		}
-		n++
+		if n > 0 && parts+len(sizes) > m.streams.most {
+			return n
+		}
 	}
-	return n
+	return len(rows)
 }
 
 // step computes the graph of the rows: the last one again where only the
@@ -208,19 +214,25 @@ func (m *Model) forget() {
 // check refuses rows that the runtime would abort on, or that would read or
 // write cells of another slot.
 func (m *Model) check(rows []Row) error {
+	l := m.limits
+	if len(rows) > l.Rows {
+		return fmt.Errorf("%d rows in a step of at most %d", len(rows), l.Rows)
+	}
 	seen := make(map[int]bool, len(rows))
 	for i := range rows {
 		r := &rows[i]
+		n := len(r.Tokens)
+		if err := l.checkBlock(r.Slot, r.Block); err != nil {
+			return fmt.Errorf("row %d: %w", i, err)
+		}
 		switch {
-		case r.Slot < 0 || r.Slot >= m.limits.Slots:
-			return fmt.Errorf("row %d names slot %d of %d", i, r.Slot, m.limits.Slots)
 		case seen[r.Slot]:
 			return fmt.Errorf("two rows name slot %d", r.Slot)
-		case len(r.Tokens) == 0 || r.Pos < 0 || r.Pos+len(r.Tokens) > m.limits.Cells:
-			return fmt.Errorf("row %d has %d tokens from position %d in a slot of %d cells", i, len(r.Tokens), r.Pos, m.limits.Cells)
+		case n == 0 || r.Pos < 0 || r.Pos+n > min(l.Cells, r.Block.Cells) || r.Decode && n > 1:
+			return fmt.Errorf("row %d has %d tokens from position %d in a block of %d cells", i, n, r.Pos, r.Block.Cells)
 		}
 		seen[r.Slot] = true
-		if r.Pos > 0 && !m.limits.Resumes(m.lowest[r.Slot], r.Pos) {
+		if r.Pos > 0 && !l.Resumes(m.lowest[r.Slot], r.Pos) {
 			return fmt.Errorf("row %d goes on at position %d, but slot %d holds the positions from %d on", i, r.Pos, r.Slot, m.lowest[r.Slot])
 		}
 		for _, t := range r.Tokens {
@@ -229,26 +241,59 @@ func (m *Model) check(rows []Row) error {
 			}
 		}
 	}
+	return checkApart(rows)
+}
+
+// checkBlock refuses a slot and a block that an engine with these limits has not.
+func (l Limits) checkBlock(slot int, b Block) error {
+	switch {
+	case slot < 0 || slot >= l.Slots:
+		return fmt.Errorf("slot %d of %d", slot, l.Slots)
+	case b.Cells < l.Least || b.Cells > l.BlockFor(l.Cells) || b.Cells != l.BlockFor(b.Cells),
+		b.First < 0 || b.First%b.Cells != 0 || b.First > l.Pool-b.Cells:
+		return fmt.Errorf("a block of %d cells from %d in a pool of %d", b.Cells, b.First, l.Pool)
+	}
 	return nil
 }
 
-// Copy makes the first n cells of slot dst equal to those of slot src.
-func (m *Model) Copy(dst, src, n int) (err error) {
+// checkApart refuses rows whose blocks overlap.
+func checkApart(rows []Row) error {
+	order := make([]int, len(rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return rows[a].Block.First - rows[b].Block.First })
+	for j := 1; j < len(order); j++ {
+		a, b := &rows[order[j-1]], &rows[order[j]]
+		if a.Block.First+a.Block.Cells > b.Block.First {
+			return fmt.Errorf("the blocks of slots %d and %d overlap", a.Slot, b.Slot)
+		}
+	}
+	return nil
+}
+
+// Copy makes the first cells of one slot equal to those of another, or moves
+// what a slot holds to another block.
+func (m *Model) Copy(c Copy) (err error) {
 	defer caught(&err, "copying a slot")
-	if dst < 0 || src < 0 || dst >= m.limits.Slots || src >= m.limits.Slots || n < 0 || n > m.limits.Cells {
-		return errors.New("copying a slot: no such slot or cell")
+	if err := errors.Join(m.limits.checkBlock(c.Src, c.From), m.limits.checkBlock(c.Dst, c.To)); err != nil {
+		return fmt.Errorf("copying a slot: %w", err)
 	}
-	if n == 0 || dst == src {
+	switch {
+	case c.Cells < 0 || c.Cells > min(c.From.Cells, c.To.Cells):
+		return fmt.Errorf("copying %d positions from a block of %d to one of %d", c.Cells, c.From.Cells, c.To.Cells)
+	case c.Cells > 0 && c.From != c.To && c.From.First < c.To.First+c.To.Cells && c.To.First < c.From.First+c.From.Cells:
+		return errors.New("copying a slot: the blocks overlap")
+	case c.Cells == 0 || c.From == c.To && c.Src == c.Dst:
 		return nil
-	}
-	if !m.limits.Resumes(m.lowest[src], n) {
-		return fmt.Errorf("copying %d positions of slot %d, which holds those from %d on", n, src, m.lowest[src])
+	case !m.limits.Resumes(m.lowest[c.Src], c.Cells):
+		return fmt.Errorf("copying %d positions of slot %d, which holds those from %d on", c.Cells, c.Src, m.lowest[c.Src])
 	}
 	m.forget()
 	ctx := m.be.NewContext()
 	defer ctx.Close()
-	m.streams.copy(ctx, dst, src, n)
+	m.streams.copy(ctx, c)
 	ctx.Compute()
-	m.lowest[dst] = m.lowest[src]
+	m.lowest[c.Dst] = m.lowest[c.Src]
 	return nil
 }

@@ -216,8 +216,9 @@ func TestWindowCache(t *testing.T) {
 	if l := m.Limits(); l.Window != tinyWindow || l.Ring != ring {
 		t.Errorf("limits %+v", l)
 	}
-	const value = 2 * cacheValueSize // in keys and values
-	if want := uint64(2 * value * (3*32*ring + 2*64*1024)); m.Plan.Cache != want {
+	const value = 2 * 2 // bytes, in keys and values
+	// Two slots' pool, and rings for four: the live games' other seats have some.
+	if want := uint64(value * (4*3*32*ring + 2*2*64*1024)); m.Plan.Cache != want {
 		t.Errorf("the plan has %d bytes of cache, want %d", m.Plan.Cache, want)
 	}
 }
@@ -231,21 +232,21 @@ func TestLostWindow(t *testing.T) {
 	}
 	defer m.Close()
 	p := randomPrompts(600)
-	forward := func(r Row) error { _, err := m.Logits(&Batch{Rows: []Row{r}}); return err }
+	forward := func(r Row) error { _, err := m.Logits(&Batch{Rows: inBlocks(m.limits, []Row{r})}); return err }
 	mustLogits(t, m, row(0, 0, p[0][:500], false)) // the rings hold the positions from 212 on
 	if err := forward(row(0, 226, p[0][:1], true)); err == nil || !strings.Contains(err.Error(), "goes on at position 226, but slot 0 holds the positions from 212 on") {
 		t.Error("going back too far:", err)
 	}
-	if err := m.Copy(1, 0, 226); err == nil || !strings.Contains(err.Error(), "copying 226 positions of slot 0, which holds those from 212 on") {
+	if err := copied(m, 1, 0, 226); err == nil || !strings.Contains(err.Error(), "copying 226 positions of slot 0, which holds those from 212 on") {
 		t.Error("copying what is lost:", err)
 	}
 	// The first position to go on at again, and to copy up to.
 	want := mustLogits(t, m, row(2, 0, p[0][:228], true))[0]
-	if err := m.Copy(1, 0, 227); err != nil {
+	if err := copied(m, 1, 0, 227); err != nil {
 		t.Fatal(err)
 	}
 	for _, slot := range []int{0, 1} {
-		if got := mustLogits(t, m, row(slot, 227, p[0][227:228], true))[0]; !slices.Equal(got, want) {
+		if got := mustLogits(t, m, chunk(slot, 227, p[0][227:228], true))[0]; !slices.Equal(got, want) {
 			t.Errorf("slot %d goes on at 227 with logits that differ by up to %g", slot, farthest(got, want))
 		}
 	}
@@ -254,16 +255,16 @@ func TestLostWindow(t *testing.T) {
 	}
 	// A copy over the ring's end.
 	want = mustLogits(t, m, row(2, 0, p[2][:301], true))[0]
-	if err := m.Copy(1, 2, 300); err != nil {
+	if err := copied(m, 1, 2, 300); err != nil {
 		t.Fatal(err)
 	}
-	if got := mustLogits(t, m, row(1, 300, p[2][300:301], true))[0]; !slices.Equal(got, want) {
+	if got := mustLogits(t, m, chunk(1, 300, p[2][300:301], true))[0]; !slices.Equal(got, want) {
 		t.Errorf("a copy goes on at 300 with logits that differ by up to %g", farthest(got, want))
 	}
 	// A slot that begins anew holds everything again.
 	mustLogits(t, m, row(0, 0, p[1][:100], false))
 	want = mustLogits(t, m, row(2, 0, p[1][:21], true))[0]
-	if got := mustLogits(t, m, row(0, 20, p[1][20:21], true))[0]; !slices.Equal(got, want) {
+	if got := mustLogits(t, m, chunk(0, 20, p[1][20:21], true))[0]; !slices.Equal(got, want) {
 		t.Errorf("after a new beginning the logits differ by up to %g", farthest(got, want))
 	}
 }

@@ -24,7 +24,7 @@ func tryModel(path string) error {
 		return err
 	}
 	defer m.Close()
-	return m.Forward(&Batch{Rows: []Row{row(0, 0, []int32{1, 5, 7}, true), row(1, 0, []int32{2}, true)}})
+	return m.Forward(&Batch{Rows: inBlocks(m.limits, []Row{row(0, 0, []int32{1, 5, 7}, true), row(1, 0, []int32{2}, true)})})
 }
 
 func TestTinyModel(t *testing.T) {
@@ -122,7 +122,7 @@ func TestNotANumber(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = m.Forward(&Batch{Rows: []Row{row(1, 0, []int32{5, 6, 7}, true)}})
+		err = m.Forward(&Batch{Rows: inBlocks(m.limits, []Row{row(1, 0, []int32{5, 6, 7}, true)})})
 		if err == nil || !strings.Contains(err.Error(), "not a number") || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v", test.tensor, err)
 		}

@@ -19,11 +19,12 @@ type Scored struct {
 // one, and stops at the end of the turn. Each step lists the top best.
 func (m *Model) Greedy(prompt []int32, n, top int) ([]Step, error) {
 	var steps []Step
+	block := Block{0, m.limits.BlockFor(m.limits.Cells)}
 	at, next := 0, prompt
 	for len(steps) < n && at+len(next) <= m.limits.Cells {
 		var logits []float32
 		for chunk := range slices.Chunk(next, m.limits.Tokens) {
-			all, err := m.Logits(&Batch{Rows: []Row{{Slot: 0, Pos: at, Tokens: chunk, Sample: true}}})
+			all, err := m.Logits(&Batch{Rows: []Row{{Block: block, Pos: at, Tokens: chunk, Decode: len(steps) > 0, Sample: true}}})
 			if err != nil {
 				return nil, err
 			}

@@ -1,23 +1,45 @@
 package inference
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
-// layout is a batch as flat slices, before they become tensors.
+// layout is a batch as flat slices, before they become tensors: first the rows
+// that decode, in the order of their blocks, then those of prompts.
 type layout struct {
 	tokens, positions, outputs []int32
-	at                         [][]int32 // in each span
-	rows                       []int     // outputs[i] belongs to Rows[rows[i]]
-	groups                     []groupLayout
-	restore                    []int32
-	gaps                       bool
-	tail                       *layout // of the outputs alone; nil: no layer needs it
+	rows                       []int        // outputs[i] belongs to Rows[rows[i]]
+	spans                      []spanLayout // for the layers of each span
+	tail                       *layout      // of the outputs alone; nil: no layer needs it
+}
+
+// spanLayout is a batch as layers of one span see it.
+type spanLayout struct {
+	at      []int32 // cells of the tokens
+	groups  []groupLayout
+	restore []int32 // places of the tokens in what the groups give; nil: in their order
 }
 
 type groupLayout struct {
 	group
-	gathers []int32
-	masks   [][]byte // in each span f16 [cells, length, 1, count]
+	gathers []int32 // tokens of the group; nil: those from from on
+	mask    []byte  // f16 [cells, length, 1, count]
 }
+
+// A group is one attention: of the tokens of a prompt's chunk, or of one token
+// each of slots that decode, in blocks of one size.
+type group struct {
+	prompt        bool
+	from, length  int // first token; tokens a slot
+	first, stride int // the first slot's first cell; cells from a slot's beginning to the next one's
+	count         int // slots
+	cells         int // that are attended over in each
+}
+
+// attentionPart is how many tokens of a prompt attend together. Shorter parts
+// compute less of what the mask hides, longer ones fewer kernels.
+const attentionPart = 128
 
 // lay orders a batch into a step. padTokens and padOutputs double a lone token
 // or output, for weights whose kernels treat a single row differently.
@@ -37,16 +59,16 @@ func (s *streams) layTail(l *layout, rows []Row, pad bool) {
 	for i, r := range rows {
 		if r.Sample || len(l.rows) == 0 && i == len(rows)-1 {
 			n := len(r.Tokens) - 1
-			tails = append(tails, Row{Slot: r.Slot, Pos: r.Pos + n, Tokens: r.Tokens[n:], Sample: true})
-			of = append(of, i)
+			r.Pos, r.Tokens, r.Sample = r.Pos+n, r.Tokens[n:], true
+			tails, of = append(tails, r), append(of, i)
 		}
 	}
 	l.tail = s.layRows(tails, pad, pad)
 	places := make(map[int32]int32, len(l.tokens)) // of the tokens by the cells that they are kept in
-	for i, at := range l.at[0] {
+	for i, at := range l.spans[0].at {
 		places[at] = int32(i)
 	}
-	for i, at := range l.tail.at[0] {
+	for i, at := range l.tail.spans[0].at {
 		l.outputs[i] = places[at]
 	}
 	if len(l.rows) > 0 {
@@ -58,32 +80,14 @@ func (s *streams) layTail(l *layout, rows []Row, pad bool) {
 
 // layRows is lay without a tail.
 func (s *streams) layRows(rows []Row, padTokens, padOutputs bool) *layout {
-	order := make([]int, len(rows))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		if x, y := len(rows[a].Tokens) > 1, len(rows[b].Tokens) > 1; x != y {
-			if x {
-				return 1
-			}
-			return -1
-		}
-		return rows[a].Slot - rows[b].Slot
-	})
-	l := &layout{at: make([][]int32, len(s.spans))}
-	ones := 0
+	order := inOrder(rows)
+	l := &layout{spans: make([]spanLayout, len(s.spans))}
+	from := make([]int, 0, len(rows)) // the first token of each row, in order
 	for _, i := range order {
 		r := &rows[i]
-		if len(r.Tokens) == 1 {
-			ones++
-		}
+		from = append(from, len(l.tokens))
 		for j, t := range r.Tokens {
-			l.tokens = append(l.tokens, t)
-			l.positions = append(l.positions, int32(r.Pos+j))
-			for k, sp := range s.spans {
-				l.at[k] = append(l.at[k], int32(r.Slot*sp.cells+sp.cell(r.Pos+j)))
-			}
+			l.tokens, l.positions = append(l.tokens, t), append(l.positions, int32(r.Pos+j))
 		}
 		if r.Sample {
 			l.outputs = append(l.outputs, int32(len(l.tokens)-1))
@@ -96,106 +100,189 @@ func (s *streams) layRows(rows []Row, padTokens, padOutputs bool) *layout {
 	if padOutputs && len(l.outputs) == 1 {
 		l.outputs = append(l.outputs, l.outputs[0])
 	}
-	if padTokens && len(l.tokens) == 1 {
+	double := padTokens && len(l.tokens) == 1
+	if double {
 		l.tokens, l.positions = append(l.tokens, l.tokens[0]), append(l.positions, l.positions[0])
-		for k, at := range l.at {
-			l.at[k] = append(at, at[0])
-		}
-		r := rows[order[0]]
-		l.groups = append(l.groups, s.lone(&r))
-		return l
 	}
-	if ones > 0 {
-		l.groups = append(l.groups, s.ones(rows, order[:ones], l))
-	}
-	from := ones
-	for _, i := range order[ones:] {
-		l.groups = append(l.groups, s.long(&rows[i], from))
-		from += len(rows[i].Tokens)
-	}
-	if l.gaps {
-		base := int32(l.groups[0].gatheredCount - ones)
-		for i := ones; i < len(l.tokens); i++ {
-			l.restore = append(l.restore, base+int32(i))
-		}
-	}
-	return l
-}
-
-// ones is the group of all rows of one token. Slots between them that have none
-// take part with nothing to see: cheaper than an attention for each run of
-// neighbours.
-func (s *streams) ones(rows []Row, order []int, l *layout) groupLayout {
-	first, last := rows[order[0]].Slot, rows[order[len(order)-1]].Slot
-	longest := 0
-	for _, i := range order {
-		longest = max(longest, rows[i].Pos+1)
-	}
-	g := s.newGroup(group{from: 0, length: 1, first: first, count: last - first + 1, gatheredCount: last - first + 1}, longest)
-	for _, i := range order {
-		s.see(&g, rows[i].Slot-first, rows[i].Pos)
-	}
-	if g.count > len(order) {
-		l.gaps = true
-		g.gathers = make([]int32, g.count) // an idle slot takes token 0 and sees nothing
-		for j, i := range order {
-			g.gathers[rows[i].Slot-first] = int32(j)
-			l.restore = append(l.restore, int32(rows[i].Slot-first))
-		}
-	}
-	return g
-}
-
-// long is the group of one row of several tokens.
-func (s *streams) long(r *Row, from int) groupLayout {
-	n := len(r.Tokens)
-	g := s.newGroup(group{from: from, length: n, first: r.Slot, count: 1, gatheredCount: n}, r.Pos+n)
-	for j := range n {
-		s.see(&g, j, r.Pos+j)
-	}
-	return g
-}
-
-// lone is a row of one token, twice.
-func (s *streams) lone(r *Row) groupLayout {
-	g := s.newGroup(group{length: 2, first: r.Slot, count: 1, gatheredCount: 2}, r.Pos+1)
-	s.see(&g, 0, r.Pos)
-	s.see(&g, 1, r.Pos)
-	return g
-}
-
-// newGroup is a group that sees nothing yet of slots of so many positions.
-func (s *streams) newGroup(g group, positions int) groupLayout {
-	l := groupLayout{group: g}
-	for _, sp := range s.spans {
-		n := sp.pad(positions)
-		l.cells = append(l.cells, n)
-		l.masks = append(l.masks, blindMask(n*g.length*g.count))
-	}
-	return l
-}
-
-// see opens the group's i-th row of each mask for a token at this position.
-func (s *streams) see(g *groupLayout, i, position int) {
 	for k, sp := range s.spans {
-		row := g.masks[k][2*g.cells[k]*i:]
-		first := 0
-		if sp.window > 0 {
-			first = max(0, position-sp.window+1)
+		l.spans[k] = s.laySpan(sp, rows, order, from)
+		if sl := &l.spans[k]; double {
+			sl.at = append(sl.at, sl.at[0])
+			sl.restore = []int32{0, 0}
 		}
-		// A window that goes over the ring's end goes on at its beginning.
-		from, n := sp.cell(first), position-first+1
-		before := min(n, sp.cells-from)
-		clear(row[2*from : 2*(from+before)])
-		clear(row[:2*(n-before)])
+	}
+	return l
+}
+
+// inOrder are the numbers of the rows in the order in which they are computed.
+func inOrder(rows []Row) []int {
+	order := make([]int, len(rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := &rows[a], &rows[b]
+		switch {
+		case x.Decode && y.Decode:
+			return cmp.Or(x.Block.Cells-y.Block.Cells, x.Block.First-y.Block.First)
+		case x.Decode:
+			return -1
+		case y.Decode:
+			return 1
+		}
+		return 0
+	})
+	return order
+}
+
+// laySpan lays out the attention of layers of a span over rows in this order,
+// whose first tokens are from.
+func (s *streams) laySpan(sp span, rows []Row, order, from []int) spanLayout {
+	var l spanLayout
+	var streams []decoding
+	parts := 0
+	for j, i := range order {
+		r := &rows[i]
+		b := sp.block(r.Slot, r.Block)
+		for k := range r.Tokens {
+			l.at = append(l.at, int32(b.First+sp.cell(r.Pos+k)))
+		}
+		if r.Decode {
+			streams = append(streams, decoding{Block: b, token: from[j], pos: r.Pos})
+		} else {
+			parts += s.parts(len(r.Tokens))
+		}
+	}
+	l.restore = make([]int32, len(l.at))
+	given := 0 // tokens that the groups so far give
+	for _, run := range cut(streams, s.most-parts) {
+		given += l.decode(sp, run, given)
+	}
+	for j, i := range order {
+		if r := &rows[i]; !r.Decode {
+			given += s.prompt(&l, sp, r, from[j], given)
+		}
+	}
+	if given == len(l.at) && slices.IsSorted(l.restore) {
+		l.restore = nil
+	}
+	return l
+}
+
+// decoding is the stream of a row that decodes.
+type decoding struct {
+	Block
+	token, pos int
+}
+
+// mostIdle is how many idle slots in a row attend to nothing beside those that
+// decode, where the graph has room for another attention: a few cost less than
+// that does.
+const mostIdle = 8
+
+// cut makes runs of neighbouring streams of one size, at most so many where the
+// number of sizes allows it.
+func cut(streams []decoding, most int) [][]decoding {
+	slices.SortFunc(streams, func(a, b decoding) int { return cmp.Or(a.Cells-b.Cells, a.First-b.First) })
+	for idle := mostIdle; ; idle *= 2 {
+		var runs [][]decoding
+		begin, wider := 0, false
+		for i := 1; i <= len(streams); i++ {
+			if i < len(streams) && streams[i].Cells == streams[begin].Cells {
+				if (streams[i].First-streams[i-1].First)/streams[i].Cells-1 <= idle {
+					continue
+				}
+				wider = true // a larger idle joins these
+			}
+			runs = append(runs, streams[begin:i])
+			begin = i
+		}
+		if len(runs) <= most || !wider {
+			return runs
+		}
 	}
 }
 
-func (sp span) cell(position int) int { return position % sp.cells }
+// decode adds the group of a run of streams. Idle slots between them take part
+// with nothing to see. It gives as many tokens as it returns, after given others.
+func (l *spanLayout) decode(sp span, run []decoding, given int) int {
+	first, last, size := run[0].First, run[len(run)-1].First, run[0].Cells
+	longest := 0
+	for _, d := range run {
+		longest = max(longest, min(d.pos+1, size))
+	}
+	g := newGroup(group{from: run[0].token, length: 1, first: first, stride: size, count: (last-first)/size + 1, cells: longest})
+	gathers, neighbours := make([]int32, g.count), g.count == len(run)
+	for j, d := range run {
+		i := (d.First - first) / size
+		gathers[i] = int32(d.token) // an idle slot takes token 0
+		neighbours = neighbours && d.token == g.from+j
+		g.see(sp, i, d.pos)
+		l.restore[d.token] = int32(given + i)
+	}
+	if !neighbours {
+		g.gathers = gathers
+	}
+	l.groups = append(l.groups, g)
+	return g.count
+}
 
-// pad rounds up the number of cells that are attended over: few shapes of
-// graphs, and views that the kernels like.
-func (sp span) pad(n int) int { return min((n+31)/32*32, sp.cells) }
+// parts is how many groups a prompt's chunk of n tokens takes.
+func (s *streams) parts(n int) int {
+	if s.fused {
+		return 1
+	}
+	return (n + attentionPart - 1) / attentionPart
+}
+
+// prompt adds the groups of a prompt's chunk whose first token is from. They give
+// as many tokens as it returns, after given others.
+func (s *streams) prompt(l *spanLayout, sp span, r *Row, from, given int) int {
+	b, n, parts := sp.block(r.Slot, r.Block), len(r.Tokens), s.parts(len(r.Tokens))
+	if n == 1 && !s.fused { // doubled: a lone one would take another kernel
+		g := newGroup(group{prompt: true, from: from, length: 2, first: b.First, stride: b.Cells, count: 1, cells: r.Pos + 1})
+		g.gathers = []int32{int32(from), int32(from)}
+		g.see(sp, 0, r.Pos)
+		g.see(sp, 1, r.Pos)
+		l.restore[from] = int32(given)
+		l.groups = append(l.groups, g)
+		return 2
+	}
+	for p := range parts {
+		begin, end := n*p/parts, n*(p+1)/parts
+		g := newGroup(group{prompt: true, from: from + begin, length: end - begin, first: b.First, stride: b.Cells, count: 1, cells: r.Pos + end})
+		for i := range g.length {
+			g.see(sp, i, r.Pos+begin+i)
+			l.restore[g.from+i] = int32(given + begin + i)
+		}
+		l.groups = append(l.groups, g)
+	}
+	return n
+}
+
+// newGroup is a group that sees nothing yet of its cells, which it rounds up:
+// few shapes of graphs, and views that the kernels like.
+func newGroup(g group) groupLayout {
+	g.cells = min((g.cells+31)/32*32, g.stride)
+	return groupLayout{group: g, mask: blindMask(g.cells * g.length * g.count)}
+}
+
+// see opens the group's i-th row of the mask for a token at this position.
+func (g *groupLayout) see(sp span, i, position int) {
+	row := g.mask[2*g.cells*i:]
+	first := 0
+	if sp.window > 0 {
+		first = max(0, position-sp.window+1)
+	}
+	// A window that goes over the ring's end goes on at its beginning.
+	from, n := sp.cell(first), position-first+1
+	before := n
+	if sp.cells > 0 {
+		before = min(n, sp.cells-from)
+	}
+	clear(row[2*from : 2*(from+before)])
+	clear(row[:2*(n-before)])
+}
 
 // blindMask is an f16 mask in which nothing is seen: minus infinity everywhere.
 func blindMask(n int) []byte {
@@ -212,10 +299,11 @@ func blindMask(n int) []byte {
 // sameShape tells whether two layouts need the same graph: they differ in
 // tokens, positions and masks alone.
 func (l *layout) sameShape(o *layout) bool {
-	return len(l.tokens) == len(o.tokens) && len(l.outputs) == len(o.outputs) && l.gaps == o.gaps &&
+	return len(l.tokens) == len(o.tokens) && len(l.outputs) == len(o.outputs) &&
 		(l.tail == nil || l.tail.sameShape(o.tail)) &&
-		slices.EqualFunc(l.groups, o.groups, func(a, b groupLayout) bool {
-			return a.from == b.from && a.length == b.length && a.first == b.first && a.count == b.count &&
-				slices.Equal(a.cells, b.cells) && (a.gathers == nil) == (b.gathers == nil)
+		slices.EqualFunc(l.spans, o.spans, func(a, b spanLayout) bool {
+			return len(a.restore) == len(b.restore) && slices.EqualFunc(a.groups, b.groups, func(a, b groupLayout) bool {
+				return a.group == b.group && (a.gathers == nil) == (b.gathers == nil)
+			})
 		})
 }

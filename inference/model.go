@@ -14,8 +14,10 @@ import (
 
 // Options of a model. The zero value of each means: choose.
 type Options struct {
-	Slots   int // KV streams; default: what memory allows, at most 64
-	Cells   int // tokens that a slot holds; default: 2,048, at most the model's context
+	Slots   int // that compute in one step; default: what memory allows, at most 64
+	Cells   int // tokens that a slot may hold; default: 2,048, at most the model's context
+	Pool    int // tokens that all slots hold together; default: all slots full, or what memory allows
+	Cache   Cache
 	Tokens  int // tokens of one step; default 512
 	Threads int // default: one for every core
 	Weights Weights
@@ -59,7 +61,6 @@ type Model struct {
 	limits     Limits
 	lowest     []int // of each slot, see Limits
 	vocab      int
-	groups     int  // attentions that a step's graph has room for
 	padTokens  bool // a lone token takes another kernel: double it
 	padOutputs bool
 	last       *graph
@@ -109,11 +110,10 @@ func Open(path string, o Options) (m *Model, err error) {
 	if o.Weights == WeightsBF16 {
 		load = h.expanded()
 	}
-	if o, m.Plan, err = makePlan(load, m.arch.streams(), o); err != nil {
+	if o, m.Plan, m.limits, err = makePlan(load, m.arch.streams(), o); err != nil {
 		return m, err
 	}
-	m.limits = newLimits(m.arch.streams(), o)
-	m.lowest = make([]int, o.Slots)
+	m.lowest = make([]int, m.limits.Slots)
 	defer caught(&err, "loading "+path)
 	if h.file == "" {
 		f, err := h.writeSynthetic()
@@ -141,7 +141,11 @@ func Open(path string, o Options) (m *Model, err error) {
 	if err := bind(m.be, path, m.arch); err != nil {
 		return m, err
 	}
-	m.streams = newStreams(m.be, m.arch.streams(), ml.DTypeF16, o.Slots, o.Cells)
+	kind := ml.DTypeF16
+	if o.Cache == CacheQ8 {
+		kind = ml.DTypeQ80
+	}
+	m.streams = newStreams(m.be, m.arch.streams(), kind, m.limits)
 	m.probe(load)
 	return m, nil
 }
@@ -160,18 +164,6 @@ func caught(err *error, doing string) {
 	default:
 		*err = fmt.Errorf("%s: %v", doing, p)
 	}
-}
-
-func newLimits(shapes []streamShape, o Options) Limits {
-	l := Limits{Slots: o.Slots, Cells: o.Cells, Tokens: o.Tokens}
-	for _, s := range shapes {
-		sp := spanOf(s.window, o.Cells)
-		if sp.window > 0 && (l.Ring == 0 || sp.cells < l.Ring) {
-			l.Ring = sp.cells
-		}
-		l.Window = max(l.Window, sp.window)
-	}
-	return l
 }
 
 // Limits says what fits.
@@ -219,11 +211,11 @@ func (m *Model) probe(h *header) {
 	}
 	// Generous counts of the graph's nodes in one layer: without attention, and
 	// for each group of rows that attends on its own.
-	const perLayer, perGroup = 40, 12
+	const perLayer, perGroup = 40, 16
 	ctx := m.be.NewContext()
 	defer ctx.Close()
-	m.groups = (ctx.MaxGraphNodes()/len(m.arch.streams()) - perLayer) / perGroup
-	if m.groups < 2 {
+	m.streams.most = (ctx.MaxGraphNodes()/len(m.arch.streams()) - perLayer) / perGroup
+	if m.streams.most < longestPart/attentionPart {
 		panic("inference: the runtime's graphs are too small for this architecture")
 	}
 }

@@ -39,15 +39,43 @@ func openModel(t testing.TB, o Options) *Model {
 	return m
 }
 
-// row is a chunk of a prompt for a slot.
 // useCache gives an empty model a cache of another type.
 func (m *Model) useCache(kind ml.DType) {
 	m.streams.ctx.Close()
-	m.streams = newStreams(m.be, m.arch.streams(), kind, m.limits.Slots, m.limits.Cells)
+	most := m.streams.most
+	m.streams = newStreams(m.be, m.arch.streams(), kind, m.limits)
+	m.streams.most = most
 }
 
+// row is a chunk of a prompt for a slot, or one token after it.
 func row(slot, pos int, tokens []int32, sample bool) Row {
+	return Row{Slot: slot, Pos: pos, Tokens: tokens, Decode: len(tokens) == 1 && pos > 0, Sample: sample}
+}
+
+// chunk is one of a prompt, also where it is a single token.
+func chunk(slot, pos int, tokens []int32, sample bool) Row {
 	return Row{Slot: slot, Pos: pos, Tokens: tokens, Sample: sample}
+}
+
+// block is the slot-th of the largest blocks.
+func (l Limits) block(slot int) Block {
+	n := l.BlockFor(l.Cells)
+	return Block{slot * n, n}
+}
+
+// inBlocks gives each row that has no block that of its slot.
+func inBlocks(l Limits, rows []Row) []Row {
+	for i := range rows {
+		if r := &rows[i]; r.Block.Cells == 0 {
+			r.Block = l.block(r.Slot)
+		}
+	}
+	return rows
+}
+
+// copied is Copy between the blocks of two slots.
+func copied(m *Model, dst, src, n int) error {
+	return m.Copy(Copy{dst, src, m.limits.block(dst), m.limits.block(src), n})
 }
 
 // TestBatchIndependence feeds the same prompts alone and whole, then cut into
@@ -81,7 +109,7 @@ func checkBatchIndependence(t *testing.T, m *Model, prompts [][]int32, rounds, c
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for round := range rounds {
-		slots := rng.Perm(m.Limits().Slots)[:len(prompts)]
+		slots := rng.Perm(m.Limits().Rows)[:len(prompts)]
 		at := make([]int, len(prompts))
 		for left := len(prompts); left > 0; {
 			var rows []Row
@@ -94,7 +122,9 @@ func checkBatchIndependence(t *testing.T, m *Model, prompts [][]int32, rounds, c
 				if prefill := len(p) - decoded - at[i]; prefill > 0 {
 					n = 1 + rng.IntN(min(prefill, chunk))
 				}
-				rows = append(rows, row(slots[i], at[i], p[at[i]:at[i]+n], at[i]+n == len(p)))
+				r := row(slots[i], at[i], p[at[i]:at[i]+n], at[i]+n == len(p))
+				r.Decode = at[i] >= len(p)-decoded
+				rows = append(rows, r)
 				who = append(who, i)
 				at[i] += n
 			}
@@ -113,7 +143,7 @@ func checkBatchIndependence(t *testing.T, m *Model, prompts [][]int32, rounds, c
 
 func mustLogits(t testing.TB, m *Model, rows ...Row) [][]float32 {
 	t.Helper()
-	logits, err := m.Logits(&Batch{Rows: rows})
+	logits, err := m.Logits(&Batch{Rows: inBlocks(m.limits, rows)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,13 +162,13 @@ func TestCopiedPrefix(t *testing.T) {
 	p := readGoldens(t)[0].PromptIDs[:130]
 	mustLogits(t, m, row(2, 0, readGoldens(t)[1].PromptIDs[100:160], false)) // what slot 2 held before
 	want := mustLogits(t, m, row(0, 0, p, true))[0]
-	if err := m.Copy(2, 0, 100); err != nil {
+	if err := copied(m, 2, 0, 100); err != nil {
 		t.Fatal(err)
 	}
 	if got := mustLogits(t, m, row(2, 100, p[100:], true))[0]; !slices.Equal(got, want) {
 		t.Fatalf("after copying the first 100 cells the logits differ by up to %g", farthest(got, want))
 	}
-	if err := m.Copy(3, 0, 1); err == nil {
+	if err := copied(m, 3, 0, 1); err == nil {
 		t.Fatal("copying to a slot that is not there is no error")
 	}
 }
@@ -154,7 +184,7 @@ func TestForwardRefusesBadRows(t *testing.T) {
 		"token":      {row(0, 0, []int32{49152}, true)},
 		"below zero": {row(0, 0, []int32{-1}, true)},
 	} {
-		if err := m.Forward(&Batch{Rows: rows}); err == nil || strings.Contains(err.Error(), "\n") {
+		if err := m.Forward(&Batch{Rows: inBlocks(m.limits, rows)}); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

@@ -115,9 +115,10 @@ func (o ollamaCheck) run(t *testing.T, script []ollamaStep) {
 		t.Fatal(err)
 	}
 	m.useCache(o.cache)
+	m.streams.fused = true // as theirs
 	var ours [][][]float32
 	for _, s := range script {
-		if err := m.Copy(s.copy[0], s.copy[1], s.copy[2]); err != nil {
+		if err := copied(m, s.copy[0], s.copy[1], s.copy[2]); err != nil {
 			t.Fatal(err)
 		}
 		ours = append(ours, mustLogits(t, m, s.rows...))

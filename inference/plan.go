@@ -1,6 +1,8 @@
 package inference
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -12,8 +14,13 @@ import (
 type Plan struct {
 	Weights uint64  `json:"weights_bytes"`
 	Cache   uint64  `json:"cache_bytes"`
-	Slots   int     `json:"slots"`
-	Cells   int     `json:"cells"` // tokens a slot
+	Type    Cache   `json:"cache"`       // of its values
+	Slots   int     `json:"slots"`       // that compute in one step
+	Cells   int     `json:"cells"`       // tokens a slot, at most
+	Pool    int     `json:"pool"`        // tokens of all slots
+	Kept    int     `json:"kept"`        // slots that can hold something
+	Token   uint64  `json:"token_bytes"` // that a token takes in the pool
+	Ring    uint64  `json:"ring_bytes"`  // that each slot that can hold something takes beside the pool
 	Tokens  int     `json:"tokens_per_step"`
 	Threads int     `json:"threads"`
 	Kind    Weights `json:"weights"` // the types that are computed
@@ -27,8 +34,8 @@ type NoRoom struct{ error }
 
 func (p Plan) String() string {
 	const mb = 1 << 20
-	return fmt.Sprintf("weights %d MB (%s), cache %d MB (%d slots of %d tokens), %d tokens a step, %d threads",
-		p.Weights/mb, p.Kind.describe(), p.Cache/mb, p.Slots, p.Cells, p.Tokens, p.Threads)
+	return fmt.Sprintf("weights %d MB (%s), cache %d MB (%s, %d tokens for %d slots of at most %d), %d tokens a step, %d threads",
+		p.Weights/mb, p.Kind.describe(), p.Cache/mb, p.Type, p.Pool, p.Slots, p.Cells, p.Tokens, p.Threads)
 }
 
 func (w Weights) describe() string {
@@ -38,58 +45,130 @@ func (w Weights) describe() string {
 	return "as in the file"
 }
 
+// Cache is the type of keys and values in the cache.
+type Cache string
+
+const (
+	CacheF16 Cache = "f16"
+	CacheQ8  Cache = "q8_0" // half the memory and a little less exact
+)
+
+// bytes is what n values take; n is a multiple of 32.
+func (c Cache) bytes(n int) uint64 {
+	if c == CacheQ8 {
+		return uint64(n) / 32 * 34
+	}
+	return 2 * uint64(n)
+}
+
 const (
 	defaultCells  = 2048
 	defaultTokens = 512
-	mostSlots     = 64 // by default: on CPU throughput has levelled off before
+	mostSlots     = 64  // by default: on CPU throughput has levelled off before
+	smallBlock    = 128 // cells that a block has at least
+	mostHalved    = 8   // times that the largest block is halved at most: few sizes, few kernels
 )
 
+// leastBlock is the size of the smallest block where a slot may hold so many
+// tokens: a multiple of 32, which the kernels like.
+func leastBlock(cells int) int {
+	halved := 0
+	for halved < mostHalved && cells>>(halved+1) >= smallBlock {
+		halved++
+	}
+	least := (cells + 1<<halved - 1) >> halved
+	return (least + 31) / 32 * 32
+}
+
 // makePlan fills in what the options leave open and checks that it fits.
-func makePlan(h *header, shapes []streamShape, o Options) (Options, Plan, error) {
+func makePlan(h *header, shapes []streamShape, o Options) (Options, Plan, Limits, error) {
 	trained, err := h.count("context_length")
 	if err != nil {
-		return o, Plan{}, err
+		return o, Plan{}, Limits{}, err
 	}
 	if o.Cells > trained {
-		return o, Plan{}, fmt.Errorf("--context %d: %s was trained on contexts of %d tokens", o.Cells, h.path, trained)
+		return o, Plan{}, Limits{}, fmt.Errorf("--context %d: %s was trained on contexts of %d tokens", o.Cells, h.path, trained)
 	}
-	if o.Cells == 0 {
-		o.Cells = min(defaultCells, trained)
+	if o.Slots < 0 || o.Cells < 0 || o.Pool < 0 || o.Tokens < 0 || o.Threads < 0 {
+		return o, Plan{}, Limits{}, errors.New("slots, context, pool, tokens a step and threads must not be negative")
 	}
-	if o.Tokens == 0 {
-		o.Tokens = defaultTokens
-	}
-	if o.Threads == 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
-	if o.Slots < 0 || o.Cells < 0 || o.Tokens < 0 || o.Threads < 0 {
-		return o, Plan{}, fmt.Errorf("slots, context, tokens a step and threads must not be negative")
-	}
-	p := Plan{Cells: o.Cells, Tokens: o.Tokens, Threads: o.Threads, Kind: o.Weights, Trained: trained, MemFree: availableMemory()}
+	asked := o.Slots
+	o.Slots = cmp.Or(o.Slots, mostSlots)
+	o.Cells = cmp.Or(o.Cells, min(defaultCells, trained))
+	o.Tokens = cmp.Or(o.Tokens, defaultTokens)
+	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
+	o.Cache = cmp.Or(o.Cache, CacheF16)
+	p := Plan{Type: o.Cache, Slots: o.Slots, Cells: o.Cells, Tokens: o.Tokens, Threads: o.Threads, Kind: o.Weights, Trained: trained, MemFree: availableMemory()}
 	for name, t := range h.tensors {
 		p.Weights += t.Size()
 		if name == "token_embd.weight" && h.tensors["output.weight"] == nil {
 			p.Weights += t.Size() // the runtime loads tied embeddings twice
 		}
 	}
-	slot := uint64(0)
 	for _, s := range shapes {
-		slot += uint64(2 * s.row() * cacheValueSize * spanOf(s.window, o.Cells).cells)
+		if o.Cache == CacheQ8 && s.headDim%32 != 0 {
+			return o, p, Limits{}, fmt.Errorf("--cache q8_0: %s has heads of %d values, which are no blocks of 32", h.path, s.headDim)
+		}
+		row := 2 * o.Cache.bytes(s.row())
+		if sp := spanOf(s.window, o.Cells); sp.cells > 0 {
+			p.Ring += row * uint64(sp.cells)
+		} else {
+			p.Token += row
+		}
 	}
-	if o.Slots == 0 {
-		o.Slots = mostSlots
-		if half := p.MemFree / 2; p.MemFree > 0 && p.Weights+slot*mostSlots > half {
-			o.Slots = 1
-			if half > p.Weights {
-				o.Slots = max(1, int((half-p.Weights)/slot))
+	l := Limits{Rows: o.Slots, Tokens: o.Tokens, Cells: o.Cells, Least: leastBlock(o.Cells)}
+	room := p.MemFree
+	if asked == 0 && o.Pool == 0 {
+		room /= 2
+	}
+	if err := p.share(&l, o.Pool, asked == 0, room); err != nil {
+		return o, p, l, NoRoom{fmt.Errorf("%s: %s does not fit into the %d MB of memory that are free: %w", h.path, p, p.MemFree>>20, err)}
+	}
+	for _, s := range shapes {
+		if sp := spanOf(s.window, o.Cells); sp.cells > 0 {
+			l.Window = max(l.Window, sp.window)
+			if l.Ring == 0 || sp.cells < l.Ring {
+				l.Ring = sp.cells
 			}
 		}
 	}
-	p.Slots, p.Cache = o.Slots, slot*uint64(o.Slots)
-	if p.MemFree > 0 && p.Weights+p.Cache > p.MemFree {
-		return o, p, NoRoom{fmt.Errorf("%s: %s does not fit into the %d MB of memory that are free: use fewer --slots or a smaller --context", h.path, p, p.MemFree>>20)}
+	return o, p, l, nil
+}
+
+// share sizes the pool and the number of slots: room for as many full slots as
+// compute in a step, or for what memory allows. asked is the pool's size if it
+// was named, fewer whether there may be fewer slots.
+func (p *Plan) share(l *Limits, asked int, fewer bool, room uint64) error {
+	block := l.BlockFor(l.Cells)
+	for {
+		l.Pool = cmp.Or((asked+block-1)/block*block, l.Rows*block)
+		l.Slots = l.Pool / l.Least
+		if p.Ring > 0 { // a ring for each live game, and for what it keeps of its other seat
+			l.Slots = min(l.Slots, 2*l.Rows)
+		}
+		rings := p.Weights + p.Ring*uint64(l.Slots)
+		fits := l.Pool
+		if p.MemFree > 0 && p.Token > 0 {
+			fits = int((room-min(room, rings))/p.Token) / block * block
+		}
+		if asked == 0 && fits >= block {
+			l.Pool = min(l.Pool, fits)
+		}
+		l.Slots = min(l.Slots, l.Pool/l.Least)
+		l.Rows = min(l.Rows, l.Slots)
+		p.Slots, p.Pool, p.Kept = l.Rows, l.Pool, l.Slots
+		p.Cache = p.Token*uint64(l.Pool) + p.Ring*uint64(l.Slots)
+		switch {
+		case p.MemFree == 0 || p.Weights+p.Cache <= room:
+			return nil
+		case fewer && l.Rows > 1:
+			l.Rows /= 2
+		case fewer && p.Weights+p.Cache <= p.MemFree:
+			return nil
+		default:
+			return errors.New("use fewer --slots or a smaller --context")
+		}
 	}
-	return o, p, nil
 }
 
 // availableMemory is what the machine, or the control group that this process

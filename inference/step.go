@@ -3,17 +3,15 @@ package inference
 import "github.com/ollama/ollama/ml"
 
 // A step is the graph inputs of one batch, in the order in which its tokens are
-// computed: first the rows of one token, by slot, then the longer rows.
+// computed; see layout.
 type step struct {
 	ctx       ml.Context
 	cache     *streams
-	tokens    ml.Tensor   // [tokens] ids
-	positions ml.Tensor   // [tokens]
-	at        []ml.Tensor // in each span [tokens] the cell that each token's K and V go to
-	outputs   ml.Tensor   // [outputs] the tokens whose logits are wanted
-	groups    []group
-	restore   ml.Tensor // [tokens] picks the tokens out of the groups' attention; nil when they are just these
-	layout    *layout   // whose contents the inputs hold
+	tokens    ml.Tensor // [tokens] ids
+	positions ml.Tensor // [tokens]
+	outputs   ml.Tensor // [outputs] the tokens whose logits are wanted
+	spans     []stepSpan
+	layout    *layout // whose contents the inputs hold
 	decided   []decided
 	tail      *step           // of the outputs alone; see layout
 	watched   func(ml.Tensor) // see watch; usually nil
@@ -49,15 +47,19 @@ func (l *layout) decide(f func(position int32) float32) []float32 {
 	return v
 }
 
-// A group is rows of the same length in neighbouring slots: one attention.
-// Tokens [from, from+length*count) of the step belong to it.
-type group struct {
-	from, length  int         // first token; tokens a slot
-	first, count  int         // slots
-	cells         []int       // that are attended over, in each span
-	mask          []ml.Tensor // in each span
-	gather        ml.Tensor   // [count] the token of each slot, where some slots between have none; nil otherwise
-	gatheredCount int         // tokens that the group's attention gives
+// A stepSpan is the inputs of the layers of one span.
+type stepSpan struct {
+	at      ml.Tensor // [tokens] the cell that each token's K and V go to
+	groups  []stepGroup
+	restore ml.Tensor // [tokens] picks the tokens out of what the groups give; nil when they are just these
+}
+
+// A stepGroup is a group with its inputs.
+type stepGroup struct {
+	group
+	gather ml.Tensor // [length*count] its tokens; nil: those from from on
+	mask   ml.Tensor // f16 [cells, length, 1, count]
+	hidden ml.Tensor // the same in f32, where it is added
 }
 
 // attend writes the new keys and values, [headDim, kvHeads, tokens], into the
@@ -65,40 +67,58 @@ type group struct {
 // heads, tokens], over each token's own slot: [headDim*heads, tokens].
 func (s *step) attend(layer int, q, k, v ml.Tensor, scale float64) ml.Tensor {
 	l := &s.cache.layers[layer]
-	headDim, heads, n := q.Dim(0), q.Dim(1), q.Dim(2)
+	in := &s.spans[l.span]
+	n := q.Dim(2)
 	s.ctx.Forward(q)
 	if k != nil { // the new rows are computed, then written, then the cache is read
 		s.ctx.Forward(k, v)
-		s.ctx.Forward(l.keys.SetRows(s.ctx, k.Reshape(s.ctx, l.row(), n), s.at[l.span]))
-		s.ctx.Forward(l.values.SetRows(s.ctx, v.Reshape(s.ctx, l.row(), n), s.at[l.span]))
+		s.ctx.Forward(l.keys.SetRows(s.ctx, k.Reshape(s.ctx, l.row(), n), in.at))
+		s.ctx.Forward(l.values.SetRows(s.ctx, v.Reshape(s.ctx, l.row(), n), in.at))
 	}
 	var out ml.Tensor
-	for i := range s.groups {
-		g := &s.groups[i]
-		part := g.queries(s.ctx, q).(ml.ScaledDotProductAttention).ScaledDotProductAttention(s.ctx,
-			s.cache.view(s.ctx, l, l.keys, g.first, g.count, g.cells[l.span]),
-			s.cache.view(s.ctx, l, l.values, g.first, g.count, g.cells[l.span]),
-			g.mask[l.span], nil, nil, scale, true)
-		part = part.Reshape(s.ctx, headDim*heads, g.gatheredCount)
+	for i := range in.groups {
+		g := &in.groups[i]
+		part := g.attend(s.ctx, l, g.queries(s.ctx, q), scale)
 		if out == nil {
 			out = part
 		} else {
 			out = out.Concat(s.ctx, part, 1)
 		}
 	}
-	if s.restore != nil {
-		out = out.Rows(s.ctx, s.restore)
+	if in.restore != nil {
+		out = out.Rows(s.ctx, in.restore)
 	}
 	return out
 }
 
 // queries is the group's part of q as [headDim, heads, length, count].
-func (g *group) queries(ctx ml.Context, q ml.Tensor) ml.Tensor {
+func (g *stepGroup) queries(ctx ml.Context, q ml.Tensor) ml.Tensor {
 	headDim, heads, n := q.Dim(0), q.Dim(1), q.Dim(2)
 	if g.gather != nil {
 		return q.Reshape(ctx, headDim*heads, n).Rows(ctx, g.gather).Reshape(ctx, headDim, heads, g.length, g.count)
 	}
 	return q.View(ctx, g.from*q.Stride(2), headDim, q.Stride(1), heads, q.Stride(2), g.length, g.length*q.Stride(2), g.count)
+}
+
+// attend is the attention of the group's queries: [headDim*heads, length*count].
+//
+// On CPUs the runtime's fused kernel goes over the cells one by one for each
+// token and head. Where many tokens look back on the same cells, two
+// multiplications with a softmax between them are faster. Since they round
+// differently, what decides is not how many tokens there are, but whether they
+// are a prompt's: a game must not depend on how its prompts were cut.
+func (g *stepGroup) attend(ctx ml.Context, l *stream, q ml.Tensor, scale float64) ml.Tensor {
+	width := q.Dim(0) * q.Dim(1)
+	keys := l.view(ctx, l.keys, g.first, g.stride, g.count, g.cells)
+	values := l.view(ctx, l.values, g.first, g.stride, g.count, g.cells)
+	if g.hidden == nil {
+		out := q.(ml.ScaledDotProductAttention).ScaledDotProductAttention(ctx, keys, values, g.mask, nil, nil, scale, true)
+		return out.Reshape(ctx, width, g.length*g.count)
+	}
+	seen := keys.Permute(ctx, 0, 2, 1, 3).MulmatFullPrec(ctx, q.Permute(ctx, 0, 2, 1, 3)) // [cells, length, heads]
+	seen = seen.Scale(ctx, scale).Add(ctx, g.hidden).Softmax(ctx)
+	out := values.Permute(ctx, 1, 2, 0, 3).Contiguous(ctx).Mulmat(ctx, seen) // [headDim, length, heads]
+	return out.Permute(ctx, 0, 2, 1, 3).Contiguous(ctx, width, g.length)
 }
 
 // onlyOutputs keeps the tokens whose logits are wanted: [n, tokens] to [n, outputs].
@@ -109,21 +129,24 @@ func (s *streams) graph(ctx ml.Context, l *layout) *step {
 	in := ctx.Input()
 	ints := func(v []int32) ml.Tensor { return in.FromInts(v, len(v)) }
 	st := &step{ctx: ctx, cache: s, layout: l, tokens: ints(l.tokens), positions: ints(l.positions), outputs: ints(l.outputs)}
-	for _, at := range l.at {
-		st.at = append(st.at, ints(at))
-	}
-	for i := range l.groups {
-		g := l.groups[i].group
-		for k, mask := range l.groups[i].masks {
-			g.mask = append(g.mask, in.FromBytes(ml.DTypeF16, mask, g.cells[k], g.length, 1, g.count))
+	for k := range l.spans {
+		from := &l.spans[k]
+		to := stepSpan{at: ints(from.at)}
+		for i := range from.groups {
+			g := &from.groups[i]
+			sg := stepGroup{group: g.group, mask: in.FromBytes(ml.DTypeF16, g.mask, g.cells, g.length, 1, g.count)}
+			if g.gathers != nil {
+				sg.gather = ints(g.gathers)
+			}
+			if g.prompt && !s.fused {
+				sg.hidden = sg.mask.Cast(ctx, ml.DTypeF32)
+			}
+			to.groups = append(to.groups, sg)
 		}
-		if l.groups[i].gathers != nil {
-			g.gather = ints(l.groups[i].gathers)
+		if from.restore != nil {
+			to.restore = ints(from.restore)
 		}
-		st.groups = append(st.groups, g)
-	}
-	if l.gaps {
-		st.restore = ints(l.restore)
+		st.spans = append(st.spans, to)
 	}
 	st.tail = st
 	if l.tail != nil {
@@ -141,19 +164,18 @@ func (s *step) fill(l *layout) {
 	s.tokens.FromInts(l.tokens)
 	s.positions.FromInts(l.positions)
 	s.outputs.FromInts(l.outputs)
-	for k, at := range l.at {
-		s.at[k].FromInts(at)
-	}
-	for i := range l.groups {
-		for k, mask := range l.groups[i].masks {
-			s.groups[i].mask[k].FromBytes(mask)
+	for k := range l.spans {
+		from, to := &l.spans[k], &s.spans[k]
+		to.at.FromInts(from.at)
+		for i := range from.groups {
+			to.groups[i].mask.FromBytes(from.groups[i].mask)
+			if from.groups[i].gathers != nil {
+				to.groups[i].gather.FromInts(from.groups[i].gathers)
+			}
 		}
-		if l.groups[i].gathers != nil {
-			s.groups[i].gather.FromInts(l.groups[i].gathers)
+		if from.restore != nil {
+			to.restore.FromInts(from.restore)
 		}
-	}
-	if l.gaps {
-		s.restore.FromInts(l.restore)
 	}
 	if l.tail != nil {
 		s.tail.fill(l.tail)

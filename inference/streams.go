@@ -12,24 +12,24 @@ type streamShape struct {
 // row is how many values of K, and of V, one token takes.
 func (s streamShape) row() int { return s.headDim * s.kvHeads }
 
-const cacheValueSize = 2 // bytes of an f16
-
-// streams is the KV cache: one stream of cells for every slot, so that a token
+// streams is the KV cache: every slot has cells of its own, so that a token
 // attends over its own slot's cells and no others.
 type streams struct {
-	ctx          ml.Context // owns the memory
-	slots, cells int
-	spans        []span // that layers have; each differs from the others
-	tailed       bool   // the last layers keep nothing
-	layers       []stream
+	ctx    ml.Context // owns the memory
+	spans  []span     // that layers have; each differs from the others
+	tailed bool       // the last layers keep nothing
+	fused  bool       // prompts too take the runtime's fused attention, see attend
+	most   int        // attentions that a step's graph has room for
+	layers []stream
 }
 
-// A span is how layers keep a slot: each of its positions in a cell of its own,
-// or, for layers that look back over a window, the last ones in a ring of cells,
-// position p in cell p mod cells.
+// A span is how layers keep a slot, and what they see of it. They keep it in its
+// block of the pool, each position in a cell of its own, or, if they look back
+// over a window, the last positions in a ring of cells: position p of slot s in
+// cell s*cells + p mod cells.
 type span struct {
 	window int // 0: everything
-	cells  int
+	cells  int // of a ring; 0: the pool
 }
 
 // longestPart is how many tokens of one row are computed at once where layers
@@ -38,36 +38,47 @@ type span struct {
 // order of the cells, and a game must not depend on such sizes.
 const longestPart = 256
 
-// spanOf is how a layer with this window keeps a slot of so many cells.
+// spanOf is how a layer with this window keeps slots of at most so many cells.
 func spanOf(window, cells int) span {
-	if window == 0 || window >= cells {
-		return span{0, cells}
+	if window >= cells {
+		window = 0
 	}
-	return span{window, min(cells, (window+longestPart-1+31)/32*32)}
+	ring := (window + longestPart - 1 + 31) / 32 * 32
+	if window == 0 || ring >= cells {
+		return span{window, 0}
+	}
+	return span{window, ring}
 }
 
-// stream is one layer's keys and values, each [headDim*kvHeads, cells*slots] in
-// f16 (in f32 where a test wants exact ones): cell c of slot s is row s*cells+c.
+// stream is one layer's keys and values, each [headDim*kvHeads, cells].
 type stream struct {
 	streamShape
 	span         int // in streams.spans
 	keys, values ml.Tensor
 }
 
-func newStreams(be ml.Backend, shapes []streamShape, kind ml.DType, slots, cells int) *streams {
-	s := &streams{ctx: be.NewContextSize(2 * len(shapes)), slots: slots, cells: cells}
+func newStreams(be ml.Backend, shapes []streamShape, kind ml.DType, l Limits) *streams {
+	s := &streams{ctx: be.NewContextSize(2 * len(shapes)), fused: kind != ml.DTypeF16}
 	for i, shape := range shapes {
-		l := stream{streamShape: shape}
+		layer := stream{streamShape: shape}
 		if shape.kvHeads > 0 {
-			ctx := s.ctx.Layer(i)
-			l.span = s.addSpan(spanOf(shape.window, cells))
-			n := s.spans[l.span].cells * slots
-			l.keys, l.values = ctx.Zeros(kind, shape.row(), n), ctx.Zeros(kind, shape.row(), n)
+			ctx, sp := s.ctx.Layer(i), spanOf(shape.window, l.Cells)
+			layer.span = s.addSpan(sp)
+			n := sp.total(l)
+			layer.keys, layer.values = ctx.Zeros(kind, shape.row(), n), ctx.Zeros(kind, shape.row(), n)
 		}
-		s.layers = append(s.layers, l)
+		s.layers = append(s.layers, layer)
 	}
 	s.tailed = shapes[len(shapes)-1].kvHeads == 0
 	return s
+}
+
+// total is how many cells a layer has for all slots.
+func (sp span) total(l Limits) int {
+	if sp.cells > 0 {
+		return sp.cells * l.Slots
+	}
+	return l.Pool
 }
 
 func (s *streams) addSpan(new span) int {
@@ -80,32 +91,48 @@ func (s *streams) addSpan(new span) int {
 	return len(s.spans) - 1
 }
 
-// view is the 4-D view [headDim, kvHeads, n, streams] of the first n cells of
-// count slots from slot first on.
-func (s *streams) view(ctx ml.Context, l *stream, cache ml.Tensor, first, count, n int) ml.Tensor {
-	row, cells := cache.Stride(1), s.spans[l.span].cells
-	return cache.View(ctx, first*cells*row,
-		l.headDim, l.headDim*cache.Stride(0),
-		l.kvHeads, row,
-		n, row*cells,
-		count)
+// block is where a span keeps a slot that has this block of the pool.
+func (sp span) block(slot int, pool Block) Block {
+	if sp.cells > 0 {
+		return Block{slot * sp.cells, sp.cells}
+	}
+	return pool
 }
 
-// copy makes the first n positions of slot dst equal to those of slot src, in
-// rings as far as src holds them. While a ring has not come round, position p is
-// in cell p.
-func (s *streams) copy(ctx ml.Context, dst, src, n int) {
+// cell is where in its block a span keeps a position.
+func (sp span) cell(position int) int {
+	if sp.cells > 0 {
+		return position % sp.cells
+	}
+	return position
+}
+
+// view is the first n cells of streams that begin every stride cells from first
+// on: [headDim, kvHeads, n, count].
+func (l *stream) view(ctx ml.Context, cache ml.Tensor, first, stride, count, n int) ml.Tensor {
+	row := cache.Stride(1)
+	return cache.View(ctx, first*row, l.headDim, row/l.kvHeads, l.kvHeads, row, n, row*stride, count)
+}
+
+// copy does a Copy in every layer, in rings as far as the source holds the
+// positions. While a ring has not come round, position p is in cell p.
+func (s *streams) copy(ctx ml.Context, c Copy) {
 	for i := range s.layers {
 		l := &s.layers[i]
 		if l.keys == nil {
 			continue
 		}
-		cells := s.spans[l.span].cells
+		sp := s.spans[l.span]
+		from, to, n := sp.block(c.Src, c.From), sp.block(c.Dst, c.To), c.Cells
+		if from == to {
+			continue
+		}
+		if sp.cells > 0 {
+			n = min(n, sp.cells)
+		}
 		for _, cache := range []ml.Tensor{l.keys, l.values} {
-			at := func(slot int) ml.Tensor {
-				return cache.View(ctx, slot*cells*cache.Stride(1), min(n, cells)*l.row())
-			}
-			ctx.Forward(at(src).Copy(ctx, at(dst)))
+			row := cache.Stride(1)
+			ctx.Forward(cache.View(ctx, from.First*row, n*l.row()).Copy(ctx, cache.View(ctx, to.First*row, n*l.row())))
 		}
 	}
 }
