@@ -28,6 +28,7 @@ type Experiment struct {
 	Seed        int64             `json:"seed"`
 	Model       Model             `json:"model"`
 	Weights     string            `json:"weights,omitempty"` // the types that are computed: file or bf16
+	Cache       string            `json:"cache,omitempty"`   // the type of keys and values; empty: f16
 	System      string            `json:"system"`            // the system prompt
 	Reason      map[string]string `json:"reason,omitempty"`  // interface language -> language to reason in
 	Think       string            `json:"think,omitempty"`   // on, off, or empty: the template's default
@@ -83,6 +84,7 @@ func (e Experiment) settings() []setting {
 		{"model", firstOf(e.Model.SHA256, e.Model.Name)},
 		{"model size", strconv.FormatInt(e.Model.Size, 10)},
 		{"weights", firstOf(e.Weights, "none")},
+		{"cache", firstOf(e.Cache, "f16")},
 		{"games", strings.Join(e.Games, ",")},
 		{"langs", strings.Join(e.Langs, ",")},
 		{"n", strconv.Itoa(e.N)},

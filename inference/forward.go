@@ -70,7 +70,7 @@ func (m *Model) hiddenStates(r Row) (states [][]float32) {
 	defer ctx.Close()
 	defer kept.Close()
 	var layers []ml.Tensor
-	step := m.streams.graph(ctx, m.streams.lay([]Row{r}, m.padTokens, m.padOutputs))
+	step := m.streams.graph(ctx, m.streams.lay([]Row{r}, m.padTokens, m.padOutputs, nil))
 	step.watched = func(h ml.Tensor) {
 		to := kept.Layer(len(layers)).Zeros(ml.DTypeF32, h.Shape()...)
 		ctx.Forward(h.Copy(ctx, to))
@@ -173,8 +173,10 @@ func (m *Model) fitting(rows []Row) int {
 // step computes the graph of the rows: the last one again where only the
 // contents of its inputs differ, as from one decoding step to the next.
 func (m *Model) step(rows []Row) ([]float32, []int) {
-	l := m.streams.lay(rows, m.padTokens, m.padOutputs)
+	l := m.streams.lay(rows, m.padTokens, m.padOutputs, m.spare)
+	m.spare = nil
 	if m.last != nil && m.last.layout.sameShape(l) {
+		m.spare, m.last.layout = m.last.layout, l
 		m.last.step.fill(l)
 	} else {
 		m.forget()
@@ -207,7 +209,7 @@ func (m *Model) build(l *layout) *graph {
 func (m *Model) forget() {
 	if m.last != nil {
 		m.last.ctx.Close()
-		m.last = nil
+		m.last, m.spare = nil, m.last.layout
 	}
 }
 
@@ -276,7 +278,11 @@ func checkApart(rows []Row) error {
 // what a slot holds to another block.
 func (m *Model) Copy(c Copy) (err error) {
 	defer caught(&err, "copying a slot")
-	if err := errors.Join(m.limits.checkBlock(c.Src, c.From), m.limits.checkBlock(c.Dst, c.To)); err != nil {
+	err = m.limits.checkBlock(c.Src, c.From)
+	if err == nil {
+		err = m.limits.checkBlock(c.Dst, c.To)
+	}
+	if err != nil {
 		return fmt.Errorf("copying a slot: %w", err)
 	}
 	switch {

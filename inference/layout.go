@@ -19,12 +19,15 @@ type spanLayout struct {
 	at      []int32 // cells of the tokens
 	groups  []groupLayout
 	restore []int32 // places of the tokens in what the groups give; nil: in their order
+
+	place []int32       // the places in any case
+	old   []groupLayout // of the layout before, whose memory is used again
 }
 
 type groupLayout struct {
 	group
 	gathers []int32 // tokens of the group; nil: those from from on
-	mask    []byte  // f16 [cells, length, 1, count]
+	mask    mask
 }
 
 // A group is one attention: of the tokens of a prompt's chunk, or of one token
@@ -42,18 +45,26 @@ type group struct {
 const attentionPart = 128
 
 // lay orders a batch into a step. padTokens and padOutputs double a lone token
-// or output, for weights whose kernels treat a single row differently.
-func (s *streams) lay(rows []Row, padTokens, padOutputs bool) *layout {
-	l := s.layRows(rows, padTokens, padOutputs)
+// or output, for weights whose kernels treat a single row differently. It takes
+// the memory of an old layout, if there is one, and what is left to do of its
+// masks: from one decoding step to the next each row sees one more cell.
+func (s *streams) lay(rows []Row, padTokens, padOutputs bool, old *layout) *layout {
+	if old == nil {
+		old = &layout{}
+	}
+	l := s.layRows(rows, padTokens, padOutputs, old)
 	if s.tailed {
-		s.layTail(l, rows, padOutputs)
+		s.layTail(l, rows, padOutputs, old.tail)
 	}
 	return l
 }
 
 // layTail lays out the outputs alone, for layers after the last that keeps keys
 // and values: a batch of one token from each row. The outputs take its order.
-func (s *streams) layTail(l *layout, rows []Row, pad bool) {
+func (s *streams) layTail(l *layout, rows []Row, pad bool, old *layout) {
+	if old == nil {
+		old = &layout{}
+	}
 	var tails []Row
 	var of []int // tails[i] is the end of rows[of[i]]
 	for i, r := range rows {
@@ -63,7 +74,7 @@ func (s *streams) layTail(l *layout, rows []Row, pad bool) {
 			tails, of = append(tails, r), append(of, i)
 		}
 	}
-	l.tail = s.layRows(tails, pad, pad)
+	l.tail = s.layRows(tails, pad, pad, old)
 	places := make(map[int32]int32, len(l.tokens)) // of the tokens by the cells that they are kept in
 	for i, at := range l.spans[0].at {
 		places[at] = int32(i)
@@ -79,9 +90,12 @@ func (s *streams) layTail(l *layout, rows []Row, pad bool) {
 }
 
 // layRows is lay without a tail.
-func (s *streams) layRows(rows []Row, padTokens, padOutputs bool) *layout {
+func (s *streams) layRows(rows []Row, padTokens, padOutputs bool, old *layout) *layout {
 	order := inOrder(rows)
-	l := &layout{spans: make([]spanLayout, len(s.spans))}
+	l := &layout{
+		tokens: old.tokens[:0], positions: old.positions[:0], outputs: old.outputs[:0], rows: old.rows[:0],
+		spans: slices.Grow(old.spans[:0], len(s.spans))[:len(s.spans)],
+	}
 	from := make([]int, 0, len(rows)) // the first token of each row, in order
 	for _, i := range order {
 		r := &rows[i]
@@ -105,10 +119,10 @@ func (s *streams) layRows(rows []Row, padTokens, padOutputs bool) *layout {
 		l.tokens, l.positions = append(l.tokens, l.tokens[0]), append(l.positions, l.positions[0])
 	}
 	for k, sp := range s.spans {
-		l.spans[k] = s.laySpan(sp, rows, order, from)
+		s.laySpan(&l.spans[k], sp, rows, order, from)
 		if sl := &l.spans[k]; double {
 			sl.at = append(sl.at, sl.at[0])
-			sl.restore = []int32{0, 0}
+			sl.restore = append(sl.place[:0], 0, 0)
 		}
 	}
 	return l
@@ -136,9 +150,9 @@ func inOrder(rows []Row) []int {
 }
 
 // laySpan lays out the attention of layers of a span over rows in this order,
-// whose first tokens are from.
-func (s *streams) laySpan(sp span, rows []Row, order, from []int) spanLayout {
-	var l spanLayout
+// whose first tokens are from, over an old layout of theirs.
+func (s *streams) laySpan(l *spanLayout, sp span, rows []Row, order, from []int) {
+	l.at, l.old, l.groups = l.at[:0], l.groups, l.old[:0]
 	var streams []decoding
 	parts := 0
 	for j, i := range order {
@@ -153,20 +167,20 @@ func (s *streams) laySpan(sp span, rows []Row, order, from []int) spanLayout {
 			parts += s.parts(len(r.Tokens))
 		}
 	}
-	l.restore = make([]int32, len(l.at))
+	l.place = slices.Grow(l.place[:0], len(l.at))[:len(l.at)]
 	given := 0 // tokens that the groups so far give
 	for _, run := range cut(streams, s.most-parts) {
 		given += l.decode(sp, run, given)
 	}
 	for j, i := range order {
 		if r := &rows[i]; !r.Decode {
-			given += s.prompt(&l, sp, r, from[j], given)
+			given += s.prompt(l, sp, r, from[j], given)
 		}
 	}
-	if given == len(l.at) && slices.IsSorted(l.restore) {
+	l.restore = l.place
+	if given == len(l.at) && slices.IsSorted(l.place) {
 		l.restore = nil
 	}
-	return l
 }
 
 // decoding is the stream of a row that decodes.
@@ -211,19 +225,23 @@ func (l *spanLayout) decode(sp span, run []decoding, given int) int {
 	for _, d := range run {
 		longest = max(longest, min(d.pos+1, size))
 	}
-	g := newGroup(group{from: run[0].token, length: 1, first: first, stride: size, count: (last-first)/size + 1, cells: longest})
+	g := l.add(group{from: run[0].token, length: 1, first: first, stride: size, count: (last-first)/size + 1, cells: longest})
 	gathers, neighbours := make([]int32, g.count), g.count == len(run)
+	next := 0
 	for j, d := range run {
 		i := (d.First - first) / size
 		gathers[i] = int32(d.token) // an idle slot takes token 0
 		neighbours = neighbours && d.token == g.from+j
-		g.see(sp, i, d.pos)
-		l.restore[d.token] = int32(given + i)
+		for ; next < i; next++ {
+			g.mask.hide(next)
+		}
+		g.mask.see(sp, i, d.pos)
+		next++
+		l.place[d.token] = int32(given + i)
 	}
 	if !neighbours {
 		g.gathers = gathers
 	}
-	l.groups = append(l.groups, g)
 	return g.count
 }
 
@@ -240,60 +258,35 @@ func (s *streams) parts(n int) int {
 func (s *streams) prompt(l *spanLayout, sp span, r *Row, from, given int) int {
 	b, n, parts := sp.block(r.Slot, r.Block), len(r.Tokens), s.parts(len(r.Tokens))
 	if n == 1 && !s.fused { // doubled: a lone one would take another kernel
-		g := newGroup(group{prompt: true, from: from, length: 2, first: b.First, stride: b.Cells, count: 1, cells: r.Pos + 1})
+		g := l.add(group{prompt: true, from: from, length: 2, first: b.First, stride: b.Cells, count: 1, cells: r.Pos + 1})
 		g.gathers = []int32{int32(from), int32(from)}
-		g.see(sp, 0, r.Pos)
-		g.see(sp, 1, r.Pos)
-		l.restore[from] = int32(given)
-		l.groups = append(l.groups, g)
+		g.mask.see(sp, 0, r.Pos)
+		g.mask.see(sp, 1, r.Pos)
+		l.place[from] = int32(given)
 		return 2
 	}
 	for p := range parts {
 		begin, end := n*p/parts, n*(p+1)/parts
-		g := newGroup(group{prompt: true, from: from + begin, length: end - begin, first: b.First, stride: b.Cells, count: 1, cells: r.Pos + end})
+		g := l.add(group{prompt: true, from: from + begin, length: end - begin, first: b.First, stride: b.Cells, count: 1, cells: r.Pos + end})
 		for i := range g.length {
-			g.see(sp, i, r.Pos+begin+i)
-			l.restore[g.from+i] = int32(given + begin + i)
+			g.mask.see(sp, i, r.Pos+begin+i)
+			l.place[g.from+i] = int32(given + begin + i)
 		}
-		l.groups = append(l.groups, g)
 	}
 	return n
 }
 
-// newGroup is a group that sees nothing yet of its cells, which it rounds up:
-// few shapes of graphs, and views that the kernels like.
-func newGroup(g group) groupLayout {
+// add adds a group, whose cells it rounds up: few shapes of graphs, and views
+// that the kernels like. Its mask is that of the group in this place before.
+func (l *spanLayout) add(g group) *groupLayout {
 	g.cells = min((g.cells+31)/32*32, g.stride)
-	return groupLayout{group: g, mask: blindMask(g.cells * g.length * g.count)}
-}
-
-// see opens the group's i-th row of the mask for a token at this position.
-func (g *groupLayout) see(sp span, i, position int) {
-	row := g.mask[2*g.cells*i:]
-	first := 0
-	if sp.window > 0 {
-		first = max(0, position-sp.window+1)
+	var m mask
+	if n := len(l.groups); n < len(l.old) {
+		m = l.old[n].mask
 	}
-	// A window that goes over the ring's end goes on at its beginning.
-	from, n := sp.cell(first), position-first+1
-	before := n
-	if sp.cells > 0 {
-		before = min(n, sp.cells-from)
-	}
-	clear(row[2*from : 2*(from+before)])
-	clear(row[:2*(n-before)])
-}
-
-// blindMask is an f16 mask in which nothing is seen: minus infinity everywhere.
-func blindMask(n int) []byte {
-	b := make([]byte, 2*n)
-	if n > 0 {
-		b[0], b[1] = 0x00, 0xfc
-		for k := 2; k < len(b); k *= 2 {
-			copy(b[k:], b[:k])
-		}
-	}
-	return b
+	m.resize(g.cells, g.length*g.count)
+	l.groups = append(l.groups, groupLayout{group: g, mask: m})
+	return &l.groups[len(l.groups)-1]
 }
 
 // sameShape tells whether two layouts need the same graph: they differ in

@@ -64,6 +64,7 @@ type Model struct {
 	padTokens  bool // a lone token takes another kernel: double it
 	padOutputs bool
 	last       *graph
+	spare      *layout // whose memory the next one takes
 }
 
 var _ Engine = (*Model)(nil)

@@ -134,7 +134,7 @@ func (s *streams) graph(ctx ml.Context, l *layout) *step {
 		to := stepSpan{at: ints(from.at)}
 		for i := range from.groups {
 			g := &from.groups[i]
-			sg := stepGroup{group: g.group, mask: in.FromBytes(ml.DTypeF16, g.mask, g.cells, g.length, 1, g.count)}
+			sg := stepGroup{group: g.group, mask: in.FromBytes(ml.DTypeF16, g.mask.f16, g.cells, g.length, 1, g.count)}
 			if g.gathers != nil {
 				sg.gather = ints(g.gathers)
 			}
@@ -168,7 +168,7 @@ func (s *step) fill(l *layout) {
 		from, to := &l.spans[k], &s.spans[k]
 		to.at.FromInts(from.at)
 		for i := range from.groups {
-			to.groups[i].mask.FromBytes(from.groups[i].mask)
+			to.groups[i].mask.FromBytes(from.groups[i].mask.f16)
 			if from.groups[i].gathers != nil {
 				to.groups[i].gather.FromInts(from.groups[i].gathers)
 			}

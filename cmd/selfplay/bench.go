@@ -29,13 +29,13 @@ import (
 
 // benchFlags are the flags of `selfplay bench` as given.
 type benchFlags struct {
-	model, locales, run, prompt string
-	weights, think, trace       string
-	games, langs                []string
-	n, maxTokens, context       int
-	seed                        int64
-	slots, chunk, threads       int
-	json, quiet                 bool
+	model, locales, run, prompt  string
+	weights, think, trace, cache string
+	games, langs                 []string
+	n, maxTokens, context        int
+	seed                         int64
+	slots, pool, chunk, threads  int
+	json, quiet                  bool
 }
 
 var paperLangs = []string{"en", "ar", "de", "es", "fr", "he", "ms", "zh"}
@@ -62,6 +62,8 @@ func benchCommand() *cobra.Command {
 	fl.StringVar(&f.locales, "locales", "", localesFlag)
 	fl.StringVar(&f.run, "run", "", "run folder, resumed if it holds the same experiment (default: runs/MODEL-HASH)")
 	fl.IntVar(&f.slots, "slots", 0, "games at once (default: as tuned, or what memory allows, at most 64)")
+	fl.IntVar(&f.pool, "pool", 0, "tokens that the cache holds for all games together (default: --context for each of the slots, or what memory allows); games that outgrow it wait for others")
+	fl.StringVar(&f.cache, "cache", "f16", "type of keys and values in the cache: f16, or q8_0, which takes half the memory and is a little less exact")
 	fl.IntVar(&f.chunk, "chunk", 0, "tokens computed in one step (default: as tuned, or 512)")
 	fl.IntVar(&f.threads, "threads", 0, "CPU threads (default: as tuned, or one for every core)")
 	fl.StringVar(&f.trace, "trace", "", "file that gets a timeline of the steps for chrome://tracing or Perfetto; overwritten if it exists")
@@ -110,7 +112,7 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 		o.Player = bench.OnEngine(cfg, nil)
 		return play(c, f, o)
 	}
-	opts := inference.Options{Slots: f.slots, Cells: f.context, Tokens: f.chunk, Threads: f.threads, Weights: inference.Weights(keptWeights(f, e)), Think: f.think}
+	opts := inference.Options{Slots: f.slots, Cells: f.context, Pool: f.pool, Cache: inference.Cache(f.cache), Tokens: f.chunk, Threads: f.threads, Weights: inference.Weights(keptWeights(f, e)), Think: f.think}
 	if !f.quiet && isTerminal(c.ErrOrStderr()) {
 		opts.Progress = loading(c.ErrOrStderr())
 	}
@@ -220,8 +222,11 @@ func experiment(f *benchFlags, who player, set *locales.Set) (bench.Experiment, 
 	if err := e.Plan().Validate(); err != nil {
 		return e, usageError{err}
 	}
-	if f.maxTokens < 0 || f.context < 0 || f.slots < 0 || f.chunk < 0 || f.threads < 0 {
-		return e, usagef("--max-tokens, --context, --slots, --chunk and --threads must not be negative")
+	if f.maxTokens < 0 || f.context < 0 || f.slots < 0 || f.pool < 0 || f.chunk < 0 || f.threads < 0 {
+		return e, usagef("--max-tokens, --context, --slots, --pool, --chunk and --threads must not be negative")
+	}
+	if c := inference.Cache(f.cache); c != inference.CacheF16 && c != inference.CacheQ8 {
+		return e, usagef("--cache %s: give f16 or q8_0", f.cache)
 	}
 	var err error
 	if e.Locales.SHA256, err = set.Hash(rules, f.langs); err != nil {
@@ -232,6 +237,9 @@ func experiment(f *benchFlags, who player, set *locales.Set) (bench.Experiment, 
 			return e, err
 		}
 		e.MaxTokens, e.Context = f.maxTokens, f.context
+		if f.cache != string(inference.CacheF16) {
+			e.Cache = f.cache
+		}
 		if f.think != "auto" {
 			e.Think = f.think
 		}
@@ -302,7 +310,7 @@ func defaultRun(e bench.Experiment) string {
 
 func settings(p inference.Plan) map[string]string {
 	return map[string]string{
-		"device": "cpu", "slots": strconv.Itoa(p.Slots), "chunk": strconv.Itoa(p.Tokens), "threads": strconv.Itoa(p.Threads),
+		"device": "cpu", "slots": strconv.Itoa(p.Slots), "pool": strconv.Itoa(p.Pool), "chunk": strconv.Itoa(p.Tokens), "threads": strconv.Itoa(p.Threads),
 	}
 }
 

@@ -81,10 +81,14 @@ func (d *checkup) printModel(w io.Writer, name string) {
 func (d *checkup) printPlan(w io.Writer) {
 	p := d.Plan
 	line(w, "plan", p.String())
-	slot := p.Cache / uint64(p.Slots)
-	text := fmt.Sprintf("%s of cache a slot, working set %s", megabytes(slot), megabytes(d.Working))
-	if used := p.Weights + d.Working; p.MemFree > used {
-		text += fmt.Sprintf("; memory has room for %d such slots", (p.MemFree-used)/slot)
+	rings := p.Ring * uint64(p.Kept)
+	text := fmt.Sprintf("%.1f KB of cache a token", float64(p.Token)/(1<<10))
+	if rings > 0 {
+		text += fmt.Sprintf(", %s for what %d slots see through windows", megabytes(rings), p.Kept)
+	}
+	text += fmt.Sprintf(", working set %s", megabytes(d.Working))
+	if used := p.Weights + rings + d.Working; p.MemFree > used && p.Token > 0 {
+		text += fmt.Sprintf("; memory has room for %d tokens", (p.MemFree-used)/p.Token)
 	}
 	line(w, "", text)
 }
