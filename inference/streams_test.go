@@ -348,6 +348,10 @@ func TestLayRandomly(t *testing.T) {
 			if err := checkLayout(s, old, rows); err != nil {
 				t.Fatalf("%v:\n%v\n%s", err, rows, old.draw())
 			}
+			if len(rows) > 1 && rng.IntN(2) == 0 { // a turn ends
+				i := rng.IntN(len(rows))
+				rows = slices.Delete(rows, i, i+1)
+			}
 			if rng.IntN(3) == 0 || !goOn(rows) {
 				rows = randomRows(rng, slots, least)
 			}
