@@ -480,6 +480,11 @@ func checkSpan(s *streams, l *layout, rows []Row, sp span, sl *spanLayout) error
 		for _, i := range sl.restore {
 			restored = append(restored, all[i])
 		}
+		for i, a := range all { // what is computed for nothing should cost little
+			if !a.prompt && !slices.Contains(sl.restore, int32(i)) && strings.Contains(a.mask, "x") {
+				return fmt.Errorf("an idle slot sees %s", a.mask)
+			}
+		}
 		all = restored
 	}
 	if len(all) != len(l.tokens) || len(sl.at) != len(l.tokens) {
