@@ -76,6 +76,7 @@ func (t *Tuner) measure(ctx context.Context, weights string, threads int, only *
 	runtime.LockOSThread() // as whoever drives an engine does
 	defer runtime.UnlockOSThread()
 	l := e.Limits()
+	l.Slots = min(l.Slots, l.Rows, l.Pool/halfBlock(l))
 	if l.Slots < 2 || l.Cells < 4 {
 		return nil, fmt.Errorf("there is nothing to tune with %d slots of %d tokens: give a larger --slots, or another --context", l.Slots, l.Cells)
 	}
@@ -92,6 +93,9 @@ func (t *Tuner) measure(ctx context.Context, weights string, threads int, only *
 	}
 	return m.points, nil
 }
+
+// halfBlock is the size of the blocks that hold half a slot and one token more.
+func halfBlock(l inference.Limits) int { return l.BlockFor(l.Cells/2 + 1) }
 
 // triedChunks are those that fit into half a slot, the largest first.
 func triedChunks(l inference.Limits) []int {
@@ -125,6 +129,17 @@ type meter struct {
 	points  []Point
 }
 
+// block is the slot's part of the pool.
+func (m *meter) block(slot int) inference.Block {
+	size := halfBlock(m.engine.Limits())
+	return inference.Block{First: slot * size, Cells: size}
+}
+
+// copy copies the first n positions of slot 0.
+func (m *meter) copy(slot, n int) error {
+	return m.engine.Copy(inference.Copy{Dst: slot, Src: 0, To: m.block(slot), From: m.block(0), Cells: n})
+}
+
 // reading measures prompts in chunks, the largest first. All lie around the same
 // position, so that a token has the same to look back on in each. Slot 0 holds
 // what comes before, and is only ever gone on with, as a model that slides a
@@ -137,8 +152,8 @@ func (m *meter) reading(chunks []int) error {
 		}
 		p := m.setting
 		p.Chunk = c
-		b := &inference.Batch{Rows: []inference.Row{{Slot: 1, Pos: at, Tokens: made(c), Sample: true, Draw: 0.5}}}
-		err := m.repeat(p, c, func() error { return m.engine.Forward(b) }, func() error { return m.engine.Copy(1, 0, at) })
+		b := &inference.Batch{Rows: []inference.Row{{Slot: 1, Block: m.block(1), Pos: at, Tokens: made(c), Sample: true, Draw: 0.5}}}
+		err := m.repeat(p, c, func() error { return m.engine.Forward(b) }, func() error { return m.copy(1, at) })
 		if err != nil {
 			return err
 		}
@@ -150,7 +165,7 @@ func (m *meter) reading(chunks []int) error {
 // gets slower.
 func (m *meter) writing(slots []int) error {
 	for slot := 1; slot < slices.Max(slots); slot++ {
-		if err := m.engine.Copy(slot, 0, m.half); err != nil {
+		if err := m.copy(slot, m.half); err != nil {
 			return err
 		}
 	}
@@ -158,7 +173,7 @@ func (m *meter) writing(slots []int) error {
 	for _, n := range slots {
 		b, count := &inference.Batch{}, max(fewestSteps, fewestTokens/n)
 		for slot := range n {
-			b.Rows = append(b.Rows, inference.Row{Slot: slot, Pos: m.half, Tokens: made(1), Sample: true, Draw: 0.5})
+			b.Rows = append(b.Rows, inference.Row{Slot: slot, Block: m.block(slot), Pos: m.half, Tokens: made(1), Decode: true, Sample: true, Draw: 0.5})
 		}
 		steps := func() error {
 			for range count {
@@ -217,7 +232,7 @@ func (m *meter) fill(n int) error {
 			return err
 		}
 		c := min(n-m.held, fillChunk, m.engine.Limits().Tokens)
-		b := &inference.Batch{Rows: []inference.Row{{Pos: m.held, Tokens: made(c)}}}
+		b := &inference.Batch{Rows: []inference.Row{{Block: m.block(0), Pos: m.held, Tokens: made(c)}}}
 		if err := m.engine.Forward(b); err != nil {
 			return err
 		}

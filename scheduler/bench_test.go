@@ -67,7 +67,7 @@ func BenchmarkStep(b *testing.B) {
 					b.Fatal(err)
 				}
 				engine += time.Since(begin)
-				c.Done(batch)
+				finish(c, batch)
 				return len(batch.Rows)
 			}
 			for c.stats.Live() < slots {
@@ -99,14 +99,14 @@ func TestStepAllocatesNothing(t *testing.T) {
 	for c.stats.Live() < 20 || len(c.line) > 0 || c.half >= 0 { // admit all
 		b := c.Next()
 		e.compute(b)
-		c.Done(b)
+		finish(c, b)
 	}
 	n := testing.AllocsPerRun(1000, func() {
 		b := c.Next()
 		for i := range b.Rows {
 			b.Rows[i].Token = 'x'
 		}
-		c.Done(b)
+		finish(c, b)
 	})
 	if n != 0 {
 		t.Errorf("%v allocations a step", n)

@@ -94,7 +94,8 @@ func (d *driver) drive(ctx context.Context) error {
 			return err
 		}
 		b.At = d.clock()
-		ended := d.core.Done(b)
+		d.core.Done(b)
+		ended := d.core.Settle()
 		s.Taken = d.clock()
 		for _, r := range ended {
 			select {
@@ -117,7 +118,7 @@ func (d *driver) compute(b *inference.Batch) error {
 		return nil
 	}
 	for _, c := range b.Copies {
-		if err := d.engine.Copy(c.Dst, c.Src, c.Cells); err != nil {
+		if err := d.engine.Copy(c); err != nil {
 			return fmt.Errorf("engine, copy of %d cells: %w", c.Cells, err)
 		}
 	}

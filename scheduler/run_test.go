@@ -14,7 +14,7 @@ import (
 	"selfplay/inference"
 )
 
-var runLimits = inference.Limits{Slots: 6, Cells: 400, Tokens: 100}
+var runLimits = whole(inference.Limits{Slots: 6, Cells: 400, Tokens: 100})
 
 func newRun(t *testing.T, jobs []Job) (*Core, *fakeEngine) {
 	t.Helper()
@@ -251,9 +251,9 @@ func (e *counting) Forward(b *inference.Batch) error {
 	return e.fakeEngine.Forward(b)
 }
 
-func (e *counting) Copy(dst, src, n int) error {
+func (e *counting) Copy(c inference.Copy) error {
 	e.copies++
 	e.step.Copies++
-	e.step.CopiedCells += n
-	return e.fakeEngine.Copy(dst, src, n)
+	e.step.CopiedCells += c.Cells
+	return e.fakeEngine.Copy(c)
 }

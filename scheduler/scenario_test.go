@@ -100,7 +100,7 @@ func trace(t *testing.T, script string) string {
 		for _, row := range b.Rows {
 			s := &c.slots.all[row.Slot]
 			what := fmt.Sprintf("prefill %d+%d of %d", row.Pos, len(row.Tokens), s.prompt)
-			if s.decoding() {
+			if row.Decode {
 				what = fmt.Sprintf("decode %d", row.Pos)
 			}
 			if row.Sample {
@@ -111,7 +111,7 @@ func trace(t *testing.T, script string) string {
 		for _, m := range c.line {
 			fmt.Fprintf(&out, "  %s.%d waits\n", m.job.ID, len(m.turns))
 		}
-		for _, r := range c.Done(b) {
+		for _, r := range finish(c, b) {
 			fmt.Fprintf(&out, "  end %s:%s\n", r.Job.ID, turnNames(r.Turns))
 		}
 		audit(t, c, e, nil)
@@ -140,6 +140,7 @@ func parse(t *testing.T, script string) Config {
 			t.Fatalf("what is %q?", line)
 		}
 	}
+	cfg.Limits = whole(cfg.Limits)
 	cfg.Jobs = slices.Values(jobs)
 	cfg.New = func(j Job) (games.Game, error) { return &scriptGame{words: words[j.ID]}, nil }
 	return cfg
