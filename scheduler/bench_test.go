@@ -86,10 +86,11 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// A step in which no turn ends allocates nothing, neither with prompts nor with
-// decoding.
+// A step in which no turn ends and no slot grows allocates nothing, neither with
+// prompts nor with decoding.
 func TestStepAllocatesNothing(t *testing.T) {
-	cfg := fakeConfig(inference.Limits{Slots: 20, Cells: 4000, Tokens: 24}, makeJobs(20))
+	limits := inference.Limits{Slots: 20, Rows: 20, Cells: 4000, Tokens: 24, Least: 2000, Pool: 20 * 4000}
+	cfg := fakeConfig(limits, makeJobs(20))
 	c, err := NewCore(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -22,8 +22,11 @@ func randomConfig(r *rand.Rand) Config {
 		limits.Tokens = 1 + r.IntN(1000)
 	}
 	if r.IntN(3) == 0 {
-		limits.Window = 1 + r.IntN(60)
+		limits.Window = 2 + r.IntN(60)
 		limits.Ring = limits.Window + r.IntN(100)
+	}
+	if r.IntN(3) > 0 {
+		limits = cut(r, limits)
 	}
 	jobs := makeJobs
 	if r.IntN(2) == 0 {
@@ -41,22 +44,38 @@ func randomConfig(r *rand.Rand) Config {
 	return cfg
 }
 
+// cut gives limits a pool of blocks of several sizes, mostly too small for all
+// slots, and rows of its own.
+func cut(r *rand.Rand, l inference.Limits) inference.Limits {
+	l.Rows = 1 + r.IntN(12)
+	l.Least = max(1, l.Cells>>r.IntN(9)-r.IntN(2))
+	l.Pool = l.BlockFor(l.Cells) * (1 + r.IntN(4))
+	return l
+}
+
 func TestEqualsReference(t *testing.T) {
-	runs := 300
+	runs := 500
 	if testing.Short() {
-		runs = 30
+		runs = 50
 	}
+	var seen Stats
 	for seed := range runs {
 		r := rand.New(rand.NewPCG(uint64(seed), 0))
 		cfg := randomConfig(r)
 		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			records, c := play(t, cfg, byHash)
-			sameRecords(t, records, reference(t, cfg, byHash))
+			sample := []sampler{byHash, chatty}[seed%2]
+			records, c := play(t, cfg, sample)
+			sameRecords(t, records, reference(t, cfg, sample))
 			checkStats(t, c, records)
+			s := c.Stats()
+			seen.Moved, seen.Preempted, seen.Replayed = seen.Moved+s.Moved, seen.Preempted+s.Preempted, seen.Replayed+s.Replayed
 		})
 		if !ok {
 			t.Fatalf("limits %+v chunk %d max %d", cfg.Limits, cfg.Chunk, cfg.MaxTokens)
 		}
+	}
+	if seen.Moved < 20*runs || seen.Preempted < runs/10 || seen.Replayed < runs {
+		t.Errorf("too little happened: %d cells moved, %d turns preempted, %d tokens replayed", seen.Moved, seen.Preempted, seen.Replayed)
 	}
 }
 
@@ -230,6 +249,71 @@ func TestTinyCells(t *testing.T) {
 		records, _ := play(t, cfg, byHash)
 		sameRecords(t, records, reference(t, cfg, byHash))
 	}
+}
+
+// A pool of one block for a whole turn finishes every game, though many are live
+// and every turn wants more and more cells.
+func TestTinyPool(t *testing.T) {
+	for _, live := range []int{1, 2, 30} {
+		for _, least := range []int{1, 5, 20, 40, 320} {
+			limits := inference.Limits{Slots: 2 * live, Rows: live, Tokens: 100, Cells: 320, Least: least}
+			limits.Pool = limits.BlockFor(limits.Cells)
+			cfg := fakeConfig(limits, append(makeJobs(40), sharedJobs(60)[40:]...))
+			records, c := play(t, cfg, chatty)
+			sameRecords(t, records, reference(t, cfg, chatty))
+			if s := c.Stats(); live > 1 && least < 40 && (s.Preempted == 0 || s.Replayed == 0 || s.Moved == 0) {
+				t.Errorf("%d live, blocks from %d cells: %+v", live, least, s)
+			}
+		}
+	}
+}
+
+// The oldest game is never preempted, so that each gets on in the end.
+func TestOldestGoesOn(t *testing.T) {
+	limits := inference.Limits{Slots: 40, Rows: 20, Tokens: 60, Cells: 256, Pool: 512, Least: 8}
+	cfg := fakeConfig(limits, makeJobs(60))
+	cfg.MaxTokens = 100
+	c, err := NewCore(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	e := newFakeEngine(cfg.Limits, func([]int32, uint64, float64) int32 { return 'x' })
+	var oldest *match
+	had, done := 0, 0 // turns of the oldest game, and tokens of its turn
+	for !c.dry || c.stats.Live() > 0 {
+		playSteps(t, c, e, 1)
+		first, at := oldestSlot(c)
+		if first == oldest && at >= 0 && len(first.turns) == had {
+			s := &c.slots.all[at]
+			if n := len(s.sampled()); n < done || s.held < s.prompt && done > 0 {
+				t.Fatalf("%s had sampled %d tokens, now %d", first.job.ID, done, n)
+			}
+		}
+		if oldest, done = first, 0; first != nil {
+			had = len(first.turns)
+		}
+		if at >= 0 {
+			done = len(c.slots.all[at].sampled())
+		}
+	}
+	if c.stats.Preempted == 0 {
+		t.Error("no turn was preempted")
+	}
+}
+
+// oldestSlot is the oldest live game and its slot, or none.
+func oldestSlot(c *Core) (oldest *match, at int) {
+	at = none
+	if len(c.line) > 0 {
+		oldest = c.line[0]
+	}
+	for i := range c.slots.all {
+		if m := c.slots.all[i].match; m != nil && (oldest == nil || m.age < oldest.age) {
+			oldest, at = m, i
+		}
+	}
+	return oldest, at
 }
 
 // llama.cpp #15916: more than 256 games at once.
