@@ -167,25 +167,44 @@ func auditRows(t testing.TB, c *Core, b *inference.Batch) {
 // playSteps plays up to steps steps, audited, and returns the games that ended.
 func playSteps(t testing.TB, c *Core, e *fakeEngine, steps int) []Record {
 	t.Helper()
+	return playLate(t, c, e, steps, func() bool { return false })
+}
+
+// playLate is playSteps where turns that a step ended are settled after the next
+// step has been given out, if late says so.
+func playLate(t testing.TB, c *Core, e *fakeEngine, steps int, late func() bool) []Record {
+	t.Helper()
 	var records []Record
 	for range steps {
 		before := known(c)
 		b := c.Next()
+		if b == nil && c.Unsettled() > 0 {
+			records = append(records, c.Settle()...)
+			before, b = known(c), c.Next()
+		}
 		if b == nil {
 			break
 		}
 		audit(t, c, e, b)
 		auditRows(t, c, b)
 		auditReuse(t, c, e, before, b)
+		if c.Unsettled() > 0 {
+			records = append(records, c.Settle()...)
+			audit(t, c, e, b)
+		}
 		if len(b.Rows) > 0 {
 			if err := e.compute(b); err != nil {
 				t.Fatal(err)
 			}
 		}
 		b.At++
-		records = append(records, finish(c, b)...)
+		c.Done(b)
+		if c.Unsettled() == 0 || !late() {
+			records = append(records, c.Settle()...)
+		}
 		audit(t, c, e, nil)
 	}
+	records = append(records, c.Settle()...)
 	if err := c.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -201,12 +220,18 @@ func finish(c *Core, b *inference.Batch) []Record {
 // play plays all of cfg with a fake engine.
 func play(t testing.TB, cfg Config, sample sampler) ([]Record, *Core) {
 	t.Helper()
+	return playOn(t, cfg, sample, func() bool { return false })
+}
+
+// playOn is play, see playLate.
+func playOn(t testing.TB, cfg Config, sample sampler, late func() bool) ([]Record, *Core) {
+	t.Helper()
 	c, err := NewCore(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	records := playSteps(t, c, newFakeEngine(cfg.Limits, sample), 1_000_000)
+	records := playLate(t, c, newFakeEngine(cfg.Limits, sample), 1_000_000, late)
 	if c.Next() != nil {
 		t.Fatal("the run did not end")
 	}

@@ -25,6 +25,10 @@ const endsPerStep = 64
 //		records := core.Settle()
 //	}
 //	err := core.Err()
+//
+// Settle may as well come after the Next that follows, beside the engine's work
+// on its batch: it leaves alone what the batch refers to. The turns that it begins
+// join a step later then. That changes no game.
 type Core struct {
 	cfg    Config
 	budget int // tokens of a step
@@ -89,8 +93,8 @@ func NewCore(cfg Config) (*Core, error) {
 	return c, nil
 }
 
-// Next is the work of the next step; nil when nothing is left to do or the run
-// has failed, see Err. A batch without rows needs no engine but goes to Done
+// Next is the work of the next step; nil when nothing is left to do but Settle, or
+// when the run has failed, see Err. A batch without rows needs no engine but goes to Done
 // like any other. The batch and the tokens of its rows belong to the core; they
 // stay as they are until Done.
 func (c *Core) Next() *inference.Batch {
@@ -125,6 +129,9 @@ func (c *Core) Done(b *inference.Batch) {
 	if !c.open || b != &c.batch {
 		panic("scheduler: Done of a batch that Next didn't give")
 	}
+	if len(c.over) > 0 {
+		panic("scheduler: Done although the turns that the step before ended are not settled")
+	}
 	c.open = false
 	c.now = b.At
 	c.stats.Steps++
@@ -132,6 +139,12 @@ func (c *Core) Done(b *inference.Batch) {
 		c.computed(&b.Rows[i])
 	}
 }
+
+// Unsettled is how many turns wait for Settle.
+func (c *Core) Unsettled() int { return len(c.over) }
+
+// Overlaps says whether turns wait for Settle while others have work for a step.
+func (c *Core) Overlaps() bool { return len(c.over) > 0 && len(c.over) < c.stats.Live() }
 
 // Settle plays the turns that ended, puts what follows them into line, and
 // returns the games that ended, which the caller owns.
@@ -177,7 +190,7 @@ func (c *Core) addHalf(left int) int {
 // those held back, until there is no room for one. Only the last one can stay
 // incomplete.
 func (c *Core) addPrompts(left int) int {
-	for ; left > 0 && !c.blocked && c.tried < len(c.line); c.tried++ {
+	for ; left > 0 && c.tried < len(c.line); c.tried++ {
 		m := c.line[c.tried]
 		from := c.source(m.prompt)
 		if c.holdBack(m, from) {

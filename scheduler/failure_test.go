@@ -135,4 +135,19 @@ func TestMisuseIsFound(t *testing.T) {
 	if panics(func() { c.Done(b) }) == nil {
 		t.Error("Done twice")
 	}
+	for c.Unsettled() == 0 { // every turn is one token
+		b = c.Next()
+		b.Rows[0].Token = tokenEnd
+		c.Done(b)
+	}
+	if b = c.Next(); b != nil {
+		t.Fatal("a single game goes on while its turn is not settled")
+	}
+	c.Settle()
+	b = c.Next()
+	b.Rows[0].Token = tokenEnd
+	c.over = append(c.over, nil)
+	if panics(func() { c.Done(b) }) == nil {
+		t.Error("Done before Settle")
+	}
 }

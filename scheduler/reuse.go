@@ -152,15 +152,15 @@ func (c *Core) lru(spared int) int {
 	return i
 }
 
-// learn has the index know all of its prompt that slot i holds. What is sampled
-// is not lent: prompts may be computed by other kernels.
+// learn has the index know all that slot i holds, which is no more than its
+// prompt: nobody tells it of what is sampled, which is not to be lent, since
+// prompts may be computed by other kernels.
 func (c *Core) learn(i int) {
 	s := &c.slots.all[i]
-	n := min(s.held, s.prompt)
-	if c.cfg.NoReuse || s.known == n {
+	if c.cfg.NoReuse || s.known == s.held {
 		return
 	}
 	c.held.remove(i)
-	s.known = n
+	s.known = s.held
 	c.held.add(i)
 }
