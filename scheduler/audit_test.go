@@ -127,6 +127,9 @@ func auditCells(t testing.TB, c *Core) {
 		if s.match == nil {
 			cached++
 		}
+		if s.past != nil && s.past.slots[s.seat] != i {
+			t.Fatalf("slot %d is tied to game %s, whose seat was in slot %d since", i, s.past.job.ID, s.past.slots[s.seat])
+		}
 	}
 	if cells != c.cfg.Limits.Pool {
 		t.Fatalf("free, used and cached cells are %d of %d", cells, c.cfg.Limits.Pool)

@@ -37,7 +37,7 @@ func hundred(_ []int32, _ uint64, draw float64) int32 {
 }
 
 func benchCore(b *testing.B, slots int) (*Core, *fakeEngine) {
-	limits := inference.Limits{Slots: slots, Cells: 1024, Tokens: slots + 2048}
+	limits := inference.Limits{Slots: 2 * slots, Rows: slots, Cells: 1024, Tokens: slots + 2048, Least: 64, Pool: slots * 1024}
 	cfg := fakeConfig(limits, nil)
 	cfg.Jobs = func(yield func(Job) bool) {
 		for i := 0; yield(Job{ID: fmt.Sprint("game ", i), Index: i}); i++ {

@@ -58,6 +58,42 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+// A turn takes the slot of its source where there is no other room: here its
+// seat's own slot, 0, is beside one in use, and its source, 2, needs its neighbour.
+func TestTakesItsSource(t *testing.T) {
+	c, err := NewCore(fakeConfig(inference.Limits{Slots: 4, Rows: 4, Tokens: 9, Cells: 32, Pool: 64, Least: 8}, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	m, prompt := &match{}, bytesToIDs("a prompt of 25 characters")
+	for i, held := range []*match{m, {}, {}, {}} {
+		c.slots.use(i, held)
+		b, _ := c.slots.blocks.take(16)
+		c.slots.put(i, b)
+		c.slots.all[i].load(prompt[:4*i], nil, 4*i)
+		c.learn(i)
+	}
+	for _, i := range []int{3, 2, 0} {
+		c.slots.release(i)
+	}
+	m.prompt = prompt
+	from := c.source(prompt)
+	if from != (source{3, 12}) {
+		t.Fatalf("the source is %+v", from)
+	}
+	c.evict(3)
+	from = c.source(prompt)
+	i, ok := c.place(m, from)
+	s := &c.slots.all[2]
+	if !ok || i != 2 || s.match != m || s.block != (inference.Block{First: 32, Cells: 32}) || m.turn.Kept != 8 || len(c.batch.Copies) > 0 {
+		t.Errorf("slot %d %v, %+v, copies %+v", i, ok, s, c.batch.Copies)
+	}
+	if own := &c.slots.all[0]; !own.cached() || own.past != nil {
+		t.Errorf("the seat's last slot is %+v", own)
+	}
+}
+
 // A plainCodec's prompt is what the player has seen and nothing else, so that the
 // next prompt goes on with what was sampled.
 type plainCodec struct{ fakeCodec }
@@ -95,4 +131,69 @@ func TestSampledIsNotLent(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
+}
+
+// A pool of one block for a whole turn finishes every game, though many are live
+// and every turn wants more and more cells.
+func TestTinyPool(t *testing.T) {
+	for _, live := range []int{1, 2, 30} {
+		for _, least := range []int{1, 5, 20, 40, 320} {
+			limits := inference.Limits{Slots: 2 * live, Rows: live, Tokens: 100, Cells: 320, Least: least}
+			limits.Pool = limits.BlockFor(limits.Cells)
+			cfg := fakeConfig(limits, append(makeJobs(40), sharedJobs(60)[40:]...))
+			records, c := play(t, cfg, chatty)
+			sameRecords(t, records, reference(t, cfg, chatty))
+			if s := c.Stats(); live > 1 && least < 40 && (s.Preempted == 0 || s.Replayed == 0 || s.Moved == 0) {
+				t.Errorf("%d live, blocks from %d cells: %+v", live, least, s)
+			}
+		}
+	}
+}
+
+// The oldest game is never preempted, so that each gets on in the end.
+func TestOldestGoesOn(t *testing.T) {
+	limits := inference.Limits{Slots: 40, Rows: 20, Tokens: 60, Cells: 256, Pool: 512, Least: 8}
+	cfg := fakeConfig(limits, makeJobs(60))
+	cfg.MaxTokens = 100
+	c, err := NewCore(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	e := newFakeEngine(cfg.Limits, func([]int32, uint64, float64) int32 { return 'x' })
+	var oldest *match
+	had, done := 0, 0 // turns of the oldest game, and tokens of its turn
+	for !c.dry || c.stats.Live() > 0 {
+		playSteps(t, c, e, 1)
+		first, at := oldestSlot(c)
+		if first == oldest && at >= 0 && len(first.turns) == had {
+			s := &c.slots.all[at]
+			if n := len(s.sampled()); n < done || s.held < s.prompt && done > 0 {
+				t.Fatalf("%s had sampled %d tokens, now %d", first.job.ID, done, n)
+			}
+		}
+		if oldest, done = first, 0; first != nil {
+			had = len(first.turns)
+		}
+		if at >= 0 {
+			done = len(c.slots.all[at].sampled())
+		}
+	}
+	if c.stats.Preempted == 0 {
+		t.Error("no turn was preempted")
+	}
+}
+
+// oldestSlot is the oldest live game and its slot, or none.
+func oldestSlot(c *Core) (oldest *match, at int) {
+	at = none
+	if len(c.line) > 0 {
+		oldest = c.line[0]
+	}
+	for i := range c.slots.all {
+		if m := c.slots.all[i].match; m != nil && (oldest == nil || m.age < oldest.age) {
+			oldest, at = m, i
+		}
+	}
+	return oldest, at
 }
