@@ -179,8 +179,8 @@ func (c *Core) addDecodes(left int) int {
 
 // addHalf goes on with the prompt that the last step left incomplete.
 func (c *Core) addHalf(left int) int {
-	if i := c.half; i >= 0 && left > 0 {
-		c.half = -1
+	if i := c.half; i != none && left > 0 {
+		c.half = none
 		return c.addPrompt(i, left)
 	}
 	return left
