@@ -28,7 +28,7 @@ type scripted struct {
 func (e *scripted) Limits() inference.Limits { return e.limits }
 func (e *scripted) Close() error             { return nil }
 
-func (e *scripted) Copy(dst, src, n int) error {
+func (e *scripted) Copy(inference.Copy) error {
 	time.Sleep(time.Millisecond)
 	return nil
 }
@@ -100,7 +100,7 @@ func playScripted(ctx context.Context, n int, forward func(step int), f *file) (
 	for i := range n {
 		jobs = append(jobs, scheduler.Job{ID: strings.Repeat("g", i+1), Index: i})
 	}
-	e := &scripted{limits: inference.Limits{Slots: 2, Cells: 100, Tokens: 70}, forward: forward}
+	e := &scripted{limits: inference.Limits{Rows: 2, Slots: 2, Cells: 100, Tokens: 70, Pool: 200, Least: 100}, forward: forward}
 	cfg := scheduler.Config{
 		New:    func(scheduler.Job) (games.Game, error) { return &twoTurns{}, nil },
 		Limits: e.limits, Codec: e,

@@ -76,16 +76,15 @@ func (t *Tuner) measure(ctx context.Context, weights string, threads int, only *
 	runtime.LockOSThread() // as whoever drives an engine does
 	defer runtime.UnlockOSThread()
 	l := e.Limits()
-	m := &meter{Tuner: t, ctx: ctx, engine: e, half: l.Cells / 2, setting: Point{Weights: weights, Threads: threads}}
-	m.block = l.BlockFor(m.half + 1)
-	l.Rows = min(l.Rows, l.Pool/m.block)
-	if l.Rows < 2 || l.Cells < 4 {
-		return nil, fmt.Errorf("there is nothing to tune with %d slots of %d tokens: give a larger --slots, or another --context", l.Rows, l.Cells)
+	l.Slots = min(l.Slots, l.Rows, l.Pool/halfBlock(l))
+	if l.Slots < 2 || l.Cells < 4 {
+		return nil, fmt.Errorf("there is nothing to tune with %d slots of %d tokens: give a larger --slots, or another --context", l.Slots, l.Cells)
 	}
 	chunks, slots := triedChunks(l), triedSlots(l)
 	if only != nil {
 		chunks, slots = []int{min(only.Chunk, chunks[0])}, []int{only.Slots}
 	}
+	m := &meter{Tuner: t, ctx: ctx, engine: e, half: l.Cells / 2, setting: Point{Weights: weights, Threads: threads}}
 	if err := m.reading(chunks); err != nil {
 		return nil, err
 	}
@@ -94,6 +93,9 @@ func (t *Tuner) measure(ctx context.Context, weights string, threads int, only *
 	}
 	return m.points, nil
 }
+
+// halfBlock is the size of the blocks that hold half a slot and one token more.
+func halfBlock(l inference.Limits) int { return l.BlockFor(l.Cells/2 + 1) }
 
 // triedChunks are those that fit into half a slot, the largest first.
 func triedChunks(l inference.Limits) []int {
@@ -110,10 +112,10 @@ func triedChunks(l inference.Limits) []int {
 // triedSlots doubles up to what the engine has.
 func triedSlots(l inference.Limits) []int {
 	var slots []int
-	for n := 1; n < l.Rows; n *= 2 {
+	for n := 1; n < l.Slots; n *= 2 {
 		slots = append(slots, n)
 	}
-	return append(slots, l.Rows)
+	return append(slots, l.Slots)
 }
 
 // A meter measures one engine.
@@ -121,11 +123,21 @@ type meter struct {
 	*Tuner
 	ctx     context.Context
 	engine  inference.Engine
-	half    int   // of the context: what a game holds on average
-	block   int   // cells that hold it and one more token
+	half    int   // of a slot: what a game holds on average
 	held    int   // positions that slot 0 has computed
 	setting Point // the part that all points share
 	points  []Point
+}
+
+// block is the slot's part of the pool.
+func (m *meter) block(slot int) inference.Block {
+	size := halfBlock(m.engine.Limits())
+	return inference.Block{First: slot * size, Cells: size}
+}
+
+// copy copies the first n positions of slot 0.
+func (m *meter) copy(slot, n int) error {
+	return m.engine.Copy(inference.Copy{Dst: slot, Src: 0, To: m.block(slot), From: m.block(0), Cells: n})
 }
 
 // reading measures prompts in chunks, the largest first. All lie around the same
@@ -140,7 +152,7 @@ func (m *meter) reading(chunks []int) error {
 		}
 		p := m.setting
 		p.Chunk = c
-		b := &inference.Batch{Rows: []inference.Row{{Slot: 1, Block: m.at(1), Pos: at, Tokens: made(c), Sample: true, Draw: 0.5}}}
+		b := &inference.Batch{Rows: []inference.Row{{Slot: 1, Block: m.block(1), Pos: at, Tokens: made(c), Sample: true, Draw: 0.5}}}
 		err := m.repeat(p, c, func() error { return m.engine.Forward(b) }, func() error { return m.copy(1, at) })
 		if err != nil {
 			return err
@@ -161,7 +173,7 @@ func (m *meter) writing(slots []int) error {
 	for _, n := range slots {
 		b, count := &inference.Batch{}, max(fewestSteps, fewestTokens/n)
 		for slot := range n {
-			b.Rows = append(b.Rows, inference.Row{Slot: slot, Block: m.at(slot), Pos: m.half, Tokens: made(1), Decode: true, Sample: true, Draw: 0.5})
+			b.Rows = append(b.Rows, inference.Row{Slot: slot, Block: m.block(slot), Pos: m.half, Tokens: made(1), Decode: true, Sample: true, Draw: 0.5})
 		}
 		steps := func() error {
 			for range count {
@@ -220,23 +232,13 @@ func (m *meter) fill(n int) error {
 			return err
 		}
 		c := min(n-m.held, fillChunk, m.engine.Limits().Tokens)
-		b := &inference.Batch{Rows: []inference.Row{{Block: m.at(0), Pos: m.held, Tokens: made(c)}}}
+		b := &inference.Batch{Rows: []inference.Row{{Block: m.block(0), Pos: m.held, Tokens: made(c)}}}
 		if err := m.engine.Forward(b); err != nil {
 			return err
 		}
 		m.held += c
 	}
 	return nil
-}
-
-// at is the block of a slot.
-func (m *meter) at(slot int) inference.Block {
-	return inference.Block{First: slot * m.block, Cells: m.block}
-}
-
-// copy gives a slot the first n positions of slot 0.
-func (m *meter) copy(slot, n int) error {
-	return m.engine.Copy(inference.Copy{Dst: slot, To: m.at(slot), From: m.at(0), Cells: n})
 }
 
 // made are tokens that any vocabulary has.

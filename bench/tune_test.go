@@ -30,7 +30,8 @@ type clocked struct {
 func (s *clocked) Limits() inference.Limits { return s.limits }
 func (s *clocked) Close() error             { s.closed = true; return nil }
 
-func (s *clocked) Copy(dst, src, n int) error {
+func (s *clocked) Copy(c inference.Copy) error {
+	dst, src, n := c.Dst, c.Src, c.Cells
 	if n > s.held[src] || !s.limits.Resumes(s.lowest[src], n) {
 		return fmt.Errorf("copying %d of slot %d, which holds %d to %d", n, src, s.lowest[src], s.held[src])
 	}
@@ -51,6 +52,9 @@ func (s *clocked) Forward(b *inference.Batch) error {
 	for _, r := range b.Rows {
 		if seen[r.Slot] || r.Pos > s.held[r.Slot] || r.Pos+len(r.Tokens) > s.limits.Cells {
 			return fmt.Errorf("slot %d holds %d, and is given %d from %d", r.Slot, s.held[r.Slot], len(r.Tokens), r.Pos)
+		}
+		if b := r.Block; r.Pos+len(r.Tokens) > b.Cells || b.First%b.Cells != 0 || b.First+b.Cells > s.limits.Pool || b.First/b.Cells != r.Slot {
+			return fmt.Errorf("slot %d computes %d from %d in block %+v", r.Slot, len(r.Tokens), r.Pos, b)
 		}
 		seen[r.Slot] = true
 		if len(r.Tokens) == 1 {
@@ -95,6 +99,8 @@ func tuner(limits inference.Limits, useful int, speeds map[string]speed) (t *Tun
 			if !ok {
 				return nil, fmt.Errorf("loading: %w", inference.NoRoom{})
 			}
+			limits := limits
+			limits.Rows, limits.Pool, limits.Least = limits.Slots, limits.Slots*limits.Cells, limits.Cells
 			e := &clocked{limits: limits, clock: clock, held: make([]int, limits.Slots), lowest: make([]int, limits.Slots)}
 			e.took = func(rows, tokens int) time.Duration {
 				cost := float64(tokens)

@@ -15,6 +15,7 @@ func audit(t testing.TB, c *Core, e *fakeEngine, b *inference.Batch) {
 	if !c.cfg.usesModel() {
 		return
 	}
+	auditCells(t, c)
 	waits := map[int]int{}
 	if c.half >= 0 {
 		waits[c.half]++
@@ -24,35 +25,20 @@ func audit(t testing.TB, c *Core, e *fakeEngine, b *inference.Batch) {
 	}
 	if b != nil {
 		for _, row := range b.Rows {
-			if row.Sample {
+			if row.Slot != c.half {
 				waits[row.Slot]++
 			}
 		}
 	}
 	owners := map[*match]int{}
-	free, used, cached, usedSlots := 0, 0, 0, 0
-	slots := c.slots.all[:len(c.slots.all)-1]
-	for i := range slots {
-		s := &slots[i]
-		if s.held > c.cfg.Limits.Cells || s.held > len(s.tokens) || len(s.tokens) > c.cfg.Limits.Cells+1 {
-			t.Fatalf("slot %d: %d of %d tokens held in %d cells", i, s.held, len(s.tokens), c.cfg.Limits.Cells)
+	for i := range c.slots.all[:c.slots.end()] {
+		s := &c.slots.all[i]
+		if b == nil {
+			auditSlot(t, c, e, i)
 		}
-		if b == nil && !slices.Equal(s.tokens[:s.held], e.cells[i][:min(s.held, len(e.cells[i]))]) {
-			t.Fatalf("slot %d: core and engine differ on what it holds", i)
-		}
-		for n := 1; b == nil && n <= s.held; n++ {
-			if c.keeps(i, n) != e.resumes(i, n) {
-				t.Fatalf("slot %d with %d tokens held: can it go on after %d? core %v, engine %v", i, s.held, n, c.keeps(i, n), e.resumes(i, n))
-			}
-		}
-		free += c.cfg.Limits.Cells - s.held
 		want := 0
-		if s.match == nil {
-			cached += s.held
-		} else {
+		if s.match != nil {
 			want = 1
-			usedSlots++
-			used += s.held
 			owners[s.match]++
 			if s.match.slots[s.match.turn.Seat] != i || s.past != nil {
 				t.Fatalf("slot %d belongs to a game in slot %d", i, s.match.slots[s.match.turn.Seat])
@@ -64,37 +50,101 @@ func audit(t testing.TB, c *Core, e *fakeEngine, b *inference.Batch) {
 		if waits[i] != want {
 			t.Fatalf("slot %d waits in %d places, want %d", i, waits[i], want)
 		}
-		if i >= c.slots.begun && (s.match != nil || len(s.tokens) > 0) {
-			t.Fatalf("slot %d is free, yet had a turn", i)
-		}
 	}
-	if all := len(slots) * c.cfg.Limits.Cells; free+used+cached != all {
-		t.Fatalf("%d free + %d used + %d cached cells are not %d", free, used, cached, all)
-	}
-	for _, m := range c.line {
+	for _, m := range slices.Concat(c.line, c.over) {
 		if owners[m]++; owners[m] > 1 {
-			t.Fatalf("%s waits for a slot and has one", m.job.ID)
+			t.Fatalf("%s waits in two places", m.job.ID)
 		}
 	}
-	if usedSlots != c.slots.used || c.stats.Live() != len(owners) || c.stats.Live() > min(len(slots), c.budget) {
-		t.Fatalf("%d slots used, counted %d; %d games have a turn, %d live", usedSlots, c.slots.used, len(owners), c.stats.Live())
+	if !slices.IsSortedFunc(c.line, byAge) {
+		t.Fatal("a turn waits behind one of a younger game")
 	}
-	auditCached(t, c)
+	if c.stats.Live() != len(owners) || c.stats.Live() > c.cfg.mostLive() {
+		t.Fatalf("%d games have a turn, %d live", len(owners), c.stats.Live())
+	}
 	auditIndex(t, c)
 }
 
-// auditCached checks the list of cached slots, from both ends.
-func auditCached(t testing.TB, c *Core) {
+// auditSlot compares a slot with the engine's, cell by cell.
+func auditSlot(t testing.TB, c *Core, e *fakeEngine, i int) {
 	t.Helper()
-	end, n := len(c.slots.all)-1, 0
-	for i := c.slots.all[end].newer; i != end; i = c.slots.all[i].newer {
-		if s := &c.slots.all[i]; s.match != nil || c.slots.all[s.older].newer != i || c.slots.all[s.newer].older != i {
+	s := &c.slots.all[i]
+	if most := min(c.cfg.Limits.Cells, s.block.Cells); s.held > most || s.held > len(s.tokens) ||
+		len(s.tokens) > s.block.Cells+1 || cap(s.tokens) < len(s.tokens) || s.block.Cells > 0 && cap(s.tokens) <= s.block.Cells {
+		t.Fatalf("slot %d: %d of %d tokens held in %d cells", i, s.held, len(s.tokens), s.block.Cells)
+	}
+	if err := e.holds(i, s.block, s.held); s.block.Cells > 0 && err != nil {
+		t.Fatal(err)
+	}
+	memory := uint64(0)
+	for p, token := range s.tokens[:s.held] {
+		q := s.block.First + p
+		memory = remember(memory, token, p >= s.prompt)
+		if e.tokens[q] != token || e.memory[q] != memory || int(e.writer[q]) != i {
+			t.Fatalf("slot %d: core and engine differ on position %d", i, p)
+		}
+		if c.keeps(i, p+1) != e.resumes(i, s.block, p+1) {
+			t.Fatalf("slot %d with %d tokens held: can it go on after %d? core %v", i, s.held, p+1, c.keeps(i, p+1))
+		}
+	}
+}
+
+// auditCells checks that free, used and cached cells are all there are, each of
+// them once, and that the lists of free and of cached slots are right.
+func auditCells(t testing.TB, c *Core) {
+	t.Helper()
+	p, end := &c.slots.blocks, c.slots.end()
+	taken := make([]bool, len(c.slots.owners))
+	cells := 0
+	claim := func(b inference.Block) {
+		cells += b.Cells
+		for u := b.First / p.least; u < (b.First+b.Cells)/p.least; u++ {
+			if taken[u] {
+				t.Fatalf("block %+v overlaps another", b)
+			}
+			taken[u] = true
+		}
+	}
+	for k := range p.free {
+		for n := range c.cfg.Limits.Pool / p.size(k) {
+			if p.free[k].has(n) {
+				claim(inference.Block{First: n * p.size(k), Cells: p.size(k)})
+			}
+		}
+	}
+	cached := 0
+	for i := range c.slots.all[:end] {
+		s := &c.slots.all[i]
+		if free := s.block.Cells == 0; free != c.slots.free.has(i) || free && (s.match != nil || s.past != nil || len(s.tokens) > 0 || s.known > 0) {
+			t.Fatalf("slot %d: free %v: %+v", i, c.slots.free.has(i), s)
+		} else if free {
+			continue
+		}
+		claim(s.block)
+		if c.slots.owners[s.block.First/p.least] != int32(i) {
+			t.Fatalf("slot %d has block %+v, which belongs to %d", i, s.block, c.slots.owners[s.block.First/p.least])
+		}
+		if s.match == nil {
+			cached++
+		}
+		if s.past != nil && s.past.slots[s.seat] != i {
+			t.Fatalf("slot %d is tied to game %s, whose seat was in slot %d since", i, s.past.job.ID, s.past.slots[s.seat])
+		}
+	}
+	if cells != c.cfg.Limits.Pool {
+		t.Fatalf("free, used and cached cells are %d of %d", cells, c.cfg.Limits.Pool)
+	}
+	before := 0
+	for i := c.slots.oldest(); i != end; i = c.slots.all[i].newer {
+		s := &c.slots.all[i]
+		if !s.cached() || s.since <= before || c.slots.all[s.older].newer != i || c.slots.all[s.newer].older != i {
 			t.Fatalf("slot %d is listed as cached: %+v", i, s)
 		}
-		n++
+		before = s.since
+		cached--
 	}
-	if n+c.slots.used != c.slots.begun {
-		t.Fatalf("%d cached and %d used slots, %d begun", n, c.slots.used, c.slots.begun)
+	if cached != 0 {
+		t.Fatalf("%d cached slots are not listed", cached)
 	}
 }
 
@@ -106,51 +156,85 @@ func auditRows(t testing.TB, c *Core, b *inference.Batch) {
 	}
 	prefill := false
 	for _, row := range b.Rows {
-		decodes := c.slots.all[row.Slot].decoding()
-		if decodes && prefill {
+		s := &c.slots.all[row.Slot]
+		if decode := row.Pos >= s.prompt; row.Decode != decode || row.Block != s.block {
+			t.Fatalf("slot %d: a row of its %d tokens of prompt: %+v", row.Slot, s.prompt, row)
+		}
+		if row.Decode && prefill {
 			t.Fatal("a decode row behind a prefill row")
 		}
-		prefill = prefill || !decodes
+		prefill = prefill || !row.Decode
 	}
 }
 
 // playSteps plays up to steps steps, audited, and returns the games that ended.
 func playSteps(t testing.TB, c *Core, e *fakeEngine, steps int) []Record {
 	t.Helper()
+	return playLate(t, c, e, steps, func() bool { return false })
+}
+
+// playLate is playSteps where turns that a step ended are settled after the next
+// step has been given out, if late says so.
+func playLate(t testing.TB, c *Core, e *fakeEngine, steps int, late func() bool) []Record {
+	t.Helper()
 	var records []Record
 	for range steps {
 		before := known(c)
 		b := c.Next()
+		if b == nil && c.Unsettled() > 0 {
+			records = append(records, c.Settle()...)
+			before, b = known(c), c.Next()
+		}
 		if b == nil {
 			break
 		}
 		audit(t, c, e, b)
 		auditRows(t, c, b)
 		auditReuse(t, c, e, before, b)
+		if c.Unsettled() > 0 {
+			records = append(records, c.Settle()...)
+			audit(t, c, e, b)
+		}
 		if len(b.Rows) > 0 {
 			if err := e.compute(b); err != nil {
 				t.Fatal(err)
 			}
 		}
 		b.At++
-		records = append(records, c.Done(b)...)
+		c.Done(b)
+		if c.Unsettled() == 0 || !late() {
+			records = append(records, c.Settle()...)
+		}
 		audit(t, c, e, nil)
 	}
+	records = append(records, c.Settle()...)
 	if err := c.Err(); err != nil {
 		t.Fatal(err)
 	}
 	return records
 }
 
+// finish ends a step.
+func finish(c *Core, b *inference.Batch) []Record {
+	c.Done(b)
+	return c.Settle()
+}
+
 // play plays all of cfg with a fake engine.
 func play(t testing.TB, cfg Config, sample sampler) ([]Record, *Core) {
+	t.Helper()
+	return playOn(t, cfg, sample, func() bool { return false })
+}
+
+// playOn is play, see playLate.
+func playOn(t testing.TB, cfg Config, sample sampler, late func() bool) ([]Record, *Core) {
 	t.Helper()
 	c, err := NewCore(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	records := playSteps(t, c, newFakeEngine(cfg.Limits, sample), 1_000_000)
+	records := playLate(t, c, newFakeEngine(cfg.Limits, sample), 1_000_000, late)
 	if c.Next() != nil {
 		t.Fatal("the run did not end")
 	}

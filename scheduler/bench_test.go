@@ -37,7 +37,7 @@ func hundred(_ []int32, _ uint64, draw float64) int32 {
 }
 
 func benchCore(b *testing.B, slots int) (*Core, *fakeEngine) {
-	limits := inference.Limits{Slots: slots, Cells: 1024, Tokens: slots + 2048}
+	limits := inference.Limits{Slots: 2 * slots, Rows: slots, Cells: 1024, Tokens: slots + 2048, Least: 64, Pool: slots * 1024}
 	cfg := fakeConfig(limits, nil)
 	cfg.Jobs = func(yield func(Job) bool) {
 		for i := 0; yield(Job{ID: fmt.Sprint("game ", i), Index: i}); i++ {
@@ -67,7 +67,7 @@ func BenchmarkStep(b *testing.B) {
 					b.Fatal(err)
 				}
 				engine += time.Since(begin)
-				c.Done(batch)
+				finish(c, batch)
 				return len(batch.Rows)
 			}
 			for c.stats.Live() < slots {
@@ -86,10 +86,11 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// A step in which no turn ends allocates nothing, neither with prompts nor with
-// decoding.
+// A step in which no turn ends and no slot grows allocates nothing, neither with
+// prompts nor with decoding.
 func TestStepAllocatesNothing(t *testing.T) {
-	cfg := fakeConfig(inference.Limits{Slots: 20, Cells: 4000, Tokens: 24}, makeJobs(20))
+	limits := inference.Limits{Slots: 20, Rows: 20, Cells: 4000, Tokens: 24, Least: 2000, Pool: 20 * 4000}
+	cfg := fakeConfig(limits, makeJobs(20))
 	c, err := NewCore(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -99,14 +100,14 @@ func TestStepAllocatesNothing(t *testing.T) {
 	for c.stats.Live() < 20 || len(c.line) > 0 || c.half >= 0 { // admit all
 		b := c.Next()
 		e.compute(b)
-		c.Done(b)
+		finish(c, b)
 	}
 	n := testing.AllocsPerRun(1000, func() {
 		b := c.Next()
 		for i := range b.Rows {
 			b.Rows[i].Token = 'x'
 		}
-		c.Done(b)
+		finish(c, b)
 	})
 	if n != 0 {
 		t.Errorf("%v allocations a step", n)

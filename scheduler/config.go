@@ -26,8 +26,8 @@ type Config struct {
 	// With two policies no engine is needed, nor Limits, nor Codec.
 	Policies [2]Policy
 
-	// Limits of the engine. No more games are live than slots, nor than tokens
-	// in a step, so that each gets on in every step.
+	// Limits of the engine. No more games are live than slots, nor than rows or
+	// tokens in a step, so that each that has cells gets on in every step.
 	Limits inference.Limits
 	Codec  Codec
 	// Chunk, if above 0 and below Limits.Tokens, is the most tokens of one step.
@@ -78,9 +78,23 @@ func (cfg *Config) check() error {
 	if cfg.Codec == nil {
 		return errors.New("scheduler: a seat without a policy needs a Codec")
 	}
+	return checkLimits(cfg.Limits)
+}
+
+func checkLimits(l inference.Limits) error {
 	// Two cells are the least: one token of prompt, one of completion.
-	if l := cfg.Limits; l.Slots < 1 || l.Cells < 2 || l.Tokens < 1 {
-		return fmt.Errorf("scheduler: limits too small to play: %d slots of %d cells, %d tokens a step", l.Slots, l.Cells, l.Tokens)
+	if l.Slots < 1 || l.Rows < 1 || l.Tokens < 1 || l.Cells < 2 || l.Least < 1 {
+		return fmt.Errorf("scheduler: limits too small to play: %d slots of %d cells in blocks from %d cells, %d rows of %d tokens a step",
+			l.Slots, l.Cells, l.Least, l.Rows, l.Tokens)
+	}
+	if largest := l.BlockFor(l.Cells); l.Pool < largest || l.Pool%largest != 0 {
+		return fmt.Errorf("scheduler: a pool of %d cells can't be cut into blocks of %d, which hold the %d cells of a slot",
+			l.Pool, largest, l.Cells)
 	}
 	return nil
+}
+
+// mostLive is how many games may be live.
+func (cfg *Config) mostLive() int {
+	return min(cfg.Limits.Rows, cfg.Limits.Slots, cfg.budget())
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestRunFails(t *testing.T) {
-	limits := inference.Limits{Slots: 2, Cells: 200, Tokens: 30}
+	limits := whole(inference.Limits{Slots: 2, Cells: 200, Tokens: 30})
 	for _, test := range []struct {
 		name, want string
 		edit       func(*Config)
@@ -45,7 +45,7 @@ func TestRunFails(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				c.Done(b)
+				finish(c, b)
 			}
 			if c.Err() == nil || c.Err().Error() != test.want {
 				t.Errorf("got %v, want %s", c.Err(), test.want)
@@ -70,7 +70,7 @@ func TestFailureKeepsEndedGames(t *testing.T) {
 	defer c.Close()
 	ended := 0
 	for b := c.Next(); b != nil; b = c.Next() {
-		ended += len(c.Done(b))
+		ended += len(finish(c, b))
 	}
 	if ended != 9 || c.Err() == nil {
 		t.Errorf("%d games, %v", ended, c.Err())
@@ -86,6 +86,10 @@ func TestConfigIsChecked(t *testing.T) {
 		"slots":  func(c *Config) { c.Limits.Slots = 0 },
 		"cells":  func(c *Config) { c.Limits.Cells = 1 },
 		"tokens": func(c *Config) { c.Limits.Tokens = 0 },
+		"rows":   func(c *Config) { c.Limits.Rows = 0 },
+		"least":  func(c *Config) { c.Limits.Least = 0 },
+		"pool":   func(c *Config) { c.Limits.Pool = 0 },
+		"uneven": func(c *Config) { c.Limits.Pool, c.Limits.Cells = 6, 3 }, // blocks of 2 and 4
 		"max":    func(c *Config) { c.MaxTokens = -1 },
 		"chunk":  func(c *Config) { c.Chunk = -1 },
 	} {
@@ -130,5 +134,20 @@ func TestMisuseIsFound(t *testing.T) {
 	c.Done(b)
 	if panics(func() { c.Done(b) }) == nil {
 		t.Error("Done twice")
+	}
+	for c.Unsettled() == 0 { // every turn is one token
+		b = c.Next()
+		b.Rows[0].Token = tokenEnd
+		c.Done(b)
+	}
+	if b = c.Next(); b != nil {
+		t.Fatal("a single game goes on while its turn is not settled")
+	}
+	c.Settle()
+	b = c.Next()
+	b.Rows[0].Token = tokenEnd
+	c.over = append(c.over, nil)
+	if panics(func() { c.Done(b) }) == nil {
+		t.Error("Done before Settle")
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"selfplay/inference"
 )
 
-// The fakes: a codec whose tokens are bytes, an engine whose cells remember
-// everything before them as a KV cell does, and a game that reacts to every
-// byte of every answer, so that a single wrong token changes what follows.
+// The fakes: a codec whose tokens are bytes, and a game that reacts to every byte
+// of every answer, so that a single wrong token changes what follows. The engine
+// is in a file of its own.
 
 const (
 	tokenSystem = 256 + iota
@@ -62,15 +62,20 @@ func bytesToIDs(s string) []int32 {
 // A sampler draws the token that follows tokens; memory is remember of them.
 type sampler func(tokens []int32, memory uint64, draw float64) int32
 
-// remember folds one more token into what a cell knows of those before it.
-func remember(memory uint64, token int32) uint64 {
-	return (memory ^ uint64(token) ^ 0x9e37) * 1099511628211
+// remember folds one more token into what a cell knows of those before it. It
+// differs with how the token was computed, as prompt or as a sampled one.
+func remember(memory uint64, token int32, decode bool) uint64 {
+	memory = (memory ^ uint64(token) ^ 0x9e37) * 1099511628211
+	if decode {
+		memory += 0x51ed270b
+	}
+	return memory
 }
 
 // byHash depends on every token before and on every bit of the draw. One token
 // in eight ends the turn.
 func byHash(_ []int32, memory uint64, draw float64) int32 {
-	memory = remember(memory, 0) ^ math.Float64bits(draw)
+	memory = remember(memory, 0, false) ^ math.Float64bits(draw)
 	memory ^= memory >> 29
 	memory *= 0xbf58476d1ce4e5b9
 	memory ^= memory >> 32
@@ -80,143 +85,12 @@ func byHash(_ []int32, memory uint64, draw float64) int32 {
 	return 'a' + int32(memory/8%26)
 }
 
-// fakeEngine refuses every batch that the contract doesn't allow.
-type fakeEngine struct {
-	limits inference.Limits
-	sample sampler
-	cells  [][]int32  // by slot, the tokens whose cells are valid
-	memory [][]uint64 // by slot and cell
-	rings  [][]ringCell
-	seen   []int // by slot, the last step that named it
-	step   int
-	fail   error // returned by the next Forward
-
-	failCopy error // returned by the next Copy
-}
-
-func newFakeEngine(limits inference.Limits, sample sampler) *fakeEngine {
-	return &fakeEngine{
-		limits: limits, sample: sample,
-		cells:  make([][]int32, limits.Slots),
-		memory: make([][]uint64, limits.Slots),
-		rings:  slices.Repeat([][]ringCell{nil}, limits.Slots),
-		seen:   make([]int, limits.Slots),
+// chatty is byHash with turns of 60 tokens on average.
+func chatty(tokens []int32, memory uint64, draw float64) int32 {
+	if draw < 1.0/60 {
+		return tokenEnd
 	}
-}
-
-// A ringCell holds a position's memory in a layer that looks back over a window.
-type ringCell struct {
-	position int
-	memory   uint64
-}
-
-// resumes says whether slot s still holds what position n would see.
-func (e *fakeEngine) resumes(s, n int) bool {
-	for q := max(0, n-e.limits.Window+1); q < n && e.limits.Ring > 0; q++ {
-		if e.rings[s] == nil || e.rings[s][q%e.limits.Ring] != (ringCell{q, e.memory[s][q]}) {
-			return false
-		}
-	}
-	return true
-}
-
-// slide has position p of slot s see its window, and puts it into the ring.
-func (e *fakeEngine) slide(s, p int, memory []uint64) error {
-	n := e.limits.Ring
-	if n == 0 {
-		return nil
-	}
-	if e.rings[s] == nil {
-		e.rings[s] = make([]ringCell, n)
-	}
-	for q := max(0, p-e.limits.Window+1); q < p; q++ {
-		if c := e.rings[s][q%n]; c != (ringCell{q, memory[q]}) {
-			return fmt.Errorf("slot %d: position %d sees position %d, whose cell holds %d", s, p, q, c.position)
-		}
-	}
-	e.rings[s][p%n] = ringCell{p, memory[p]}
-	return nil
-}
-
-func (e *fakeEngine) Limits() inference.Limits { return e.limits }
-func (e *fakeEngine) Close() error             { return nil }
-
-func (e *fakeEngine) Copy(dst, src, n int) error {
-	if e.failCopy != nil {
-		return e.failCopy
-	}
-	switch slots := e.limits.Slots; {
-	case dst < 0 || src < 0 || dst >= slots || src >= slots || dst == src:
-		return fmt.Errorf("copy from slot %d to %d of %d", src, dst, slots)
-	case n < 1 || n > len(e.cells[src]):
-		return fmt.Errorf("copy of %d cells from slot %d, which holds %d", n, src, len(e.cells[src]))
-	}
-	e.cells[dst] = append(e.cells[dst][:0], e.cells[src][:n]...)
-	e.memory[dst] = append(e.memory[dst][:0], e.memory[src][:n]...)
-	e.rings[dst] = append(e.rings[dst][:0], e.rings[src]...)
-	return nil
-}
-
-// compute does a batch as Run does it.
-func (e *fakeEngine) compute(b *inference.Batch) error {
-	for _, c := range b.Copies {
-		if err := e.Copy(c.Dst, c.Src, c.Cells); err != nil {
-			return err
-		}
-	}
-	return e.Forward(b)
-}
-
-func (e *fakeEngine) Forward(b *inference.Batch) error {
-	if e.fail != nil {
-		return e.fail
-	}
-	e.step++
-	if n := b.Tokens(); n > e.limits.Tokens || n == 0 {
-		return fmt.Errorf("%d tokens in a step of at most %d", n, e.limits.Tokens)
-	}
-	for i := range b.Rows {
-		if err := e.forward(&b.Rows[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (e *fakeEngine) forward(row *inference.Row) error {
-	switch s := row.Slot; {
-	case s < 0 || s >= e.limits.Slots:
-		return fmt.Errorf("no slot %d", s)
-	case e.seen[s] == e.step:
-		return fmt.Errorf("two rows of slot %d in a step", s)
-	case len(row.Tokens) == 0:
-		return fmt.Errorf("slot %d: a row without tokens", s)
-	case row.Pos < 0 || row.Pos > len(e.cells[s]):
-		return fmt.Errorf("slot %d: position %d, but only %d cells are computed", s, row.Pos, len(e.cells[s]))
-	case row.Pos+len(row.Tokens) > e.limits.Cells:
-		return fmt.Errorf("slot %d: %d tokens at %d leave its %d cells", s, len(row.Tokens), row.Pos, e.limits.Cells)
-	case row.Draw < 0 || row.Draw >= 1 || !row.Sample && row.Draw != 0:
-		return fmt.Errorf("slot %d: draw %v, sample %v", s, row.Draw, row.Sample)
-	}
-	s := row.Slot
-	e.seen[s] = e.step
-	cells, memory := e.cells[s][:row.Pos], e.memory[s][:row.Pos]
-	last := uint64(0)
-	if row.Pos > 0 {
-		last = memory[row.Pos-1]
-	}
-	for _, t := range row.Tokens {
-		last = remember(last, t)
-		cells, memory = append(cells, t), append(memory, last)
-		if err := e.slide(s, len(cells)-1, memory); err != nil {
-			return err
-		}
-	}
-	e.cells[s], e.memory[s] = cells, memory
-	if row.Sample {
-		row.Token = e.sample(cells, last, row.Draw)
-	}
-	return nil
+	return 'a' + byHash(tokens, memory, draw)%26
 }
 
 // fakeGame is a talk of a few turns. What an answer does hangs on a hash of it:
@@ -313,10 +187,19 @@ func makeJobs(n int) []Job {
 	return jobs
 }
 
+// whole makes limits without blocks such that every slot always has one for all
+// its cells.
+func whole(l inference.Limits) inference.Limits {
+	if l.Least == 0 {
+		l.Rows, l.Pool, l.Least = l.Slots, l.Slots*l.Cells, l.Cells
+	}
+	return l
+}
+
 // fakeConfig plays jobs with the fakes.
 func fakeConfig(limits inference.Limits, jobs []Job) Config {
 	return Config{
-		Seed: 1, System: "You play.", Limits: limits, Codec: fakeCodec{},
+		Seed: 1, System: "You play.", Limits: whole(limits), Codec: fakeCodec{},
 		New: newFakeGame, Jobs: slices.Values(jobs), Total: len(jobs),
 	}
 }

@@ -16,7 +16,7 @@ type index struct {
 }
 
 // longest is a slot with the longest common prefix with tokens, and its length;
-// 0 if no slot begins like tokens. Where lends is not nil it may refuse a slot
+// none and 0 if no slot begins like tokens. Where lends is not nil it may refuse a slot
 // that prefix, and then the next best is asked.
 func (x *index) longest(tokens []int32, lends func(slot, n int) bool) (slot, n int) {
 	at, before, after := x.search(tokens, 0)
@@ -38,7 +38,7 @@ func (x *index) longest(tokens []int32, lends func(slot, n int) bool) (slot, n i
 			after = x.common(hi, tokens, n)
 		}
 	}
-	return 0, 0
+	return none, 0
 }
 
 // common is how many tokens the i-th slot begins like, at most n.

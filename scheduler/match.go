@@ -11,6 +11,7 @@ import (
 // A match is a live game. Each turn of the model has a slot of its own.
 type match struct {
 	job    Job
+	age    int // how many games began before it
 	game   games.Game
 	key    key
 	slots  [2]int // where the last turn of each seat was, if slot.past says so
@@ -19,6 +20,10 @@ type match struct {
 	prompt []int32 // of that turn
 	open   bool    // its prompt opened a think block
 	waited int     // steps that the turn was held back
+
+	// Sampled in the turn before it was preempted or ended. While it has a slot
+	// they are there.
+	sampled []int32
 }
 
 // advance plays m until the model has to speak or the game ends.
@@ -32,8 +37,8 @@ func (c *Core) advance(m *match) {
 		m.turn = Turn{Seat: seat, Observation: m.game.Observation(), Start: c.now}
 		if policy := c.cfg.Policies[seat]; policy != nil {
 			action := policy.Act(m.game, m.key.intn(seat, len(m.turns)))
-			m.turn.Completion = action
-			c.step(m, FinishPolicy, prompts.Answer{Action: action, Status: prompts.Raw})
+			m.turn.Completion, m.turn.Finish = action, FinishPolicy
+			c.step(m, prompts.Answer{Action: action, Status: prompts.Raw})
 		} else if c.ask(m) {
 			return
 		}
@@ -52,45 +57,50 @@ func (c *Core) ask(m *match) bool {
 		return true
 	}
 	m.open = open
+	m.sampled = m.sampled[:0]
 	m.turn.PromptTokens = len(ids)
 	c.stats.PromptTokens += len(ids)
 	if len(ids) > c.cfg.Limits.Cells-1 {
-		c.answer(m, FinishContext, nil)
+		m.turn.Finish = FinishContext
+		c.answer(m)
 		return false
 	}
 	m.prompt = append(m.prompt[:0], ids...)
 	m.waited = 0
-	c.line = append(c.line, m)
+	c.enqueue(m)
 	return true
 }
 
 // computed takes note of a row that the engine is done with, and of the token
 // sampled after it. A turn that goes on waits for its next step; one that ended
-// is played, and what follows it begins.
+// gives its slot away and waits to be settled.
 func (c *Core) computed(row *inference.Row) {
 	s := &c.slots.all[row.Slot]
 	s.held += len(row.Tokens)
 	s.lowest = c.cfg.Limits.Lowest(s.lowest, s.held)
-	if s.decoding() {
+	m := s.match
+	if row.Decode {
 		c.stats.DecodeRows++
 	} else {
+		m.turn.Prefill += len(row.Tokens)
 		c.stats.PrefillTokens += len(row.Tokens)
 		c.learn(row.Slot)
 	}
-	if !row.Sample {
-		return
+	if row.Sample {
+		s.tokens = append(s.tokens, row.Token)
+		c.stats.CompletionTokens++
+		if m.turn.Finish = c.finish(s); m.turn.Finish != "" {
+			m.sampled = append(m.sampled[:0], s.sampled()...)
+			c.release(row.Slot)
+			c.over = append(c.over, m)
+			return
+		}
+	} else if row.Decode {
+		c.stats.Replayed++
 	}
-	s.tokens = append(s.tokens, row.Token)
-	c.stats.CompletionTokens++
-	if finish := c.finish(s); finish != "" {
-		m := s.match
-		c.learn(row.Slot)
-		c.slots.release(row.Slot)
-		c.answer(m, finish, s.sampled())
-		c.advance(m)
-		return
+	if s.decoding() {
+		c.decode = append(c.decode, row.Slot)
 	}
-	c.decode = append(c.decode, row.Slot)
 }
 
 // finish says why the turn in s ends with the token sampled last; "" if it goes
@@ -110,16 +120,17 @@ func (c *Core) finish(s *slot) Finish {
 
 // answer ends a turn of the model with all that was sampled in it. The end
 // token counts, since it was computed like any other, but is no text.
-func (c *Core) answer(m *match, finish Finish, sampled []int32) {
+func (c *Core) answer(m *match) {
+	sampled := m.sampled
 	m.turn.CompletionTokens = len(sampled)
-	if finish == FinishStop {
+	if m.turn.Finish == FinishStop {
 		sampled = sampled[:len(sampled)-1]
 	}
 	if len(sampled) > 0 {
 		m.turn.Completion = c.cfg.Codec.Text(sampled)
 		m.turn.ThinkingTokens = c.thinkingTokens(m, sampled)
 	}
-	c.step(m, finish, prompts.Extract(m.turn.Completion, m.open))
+	c.step(m, prompts.Extract(m.turn.Completion, m.open))
 }
 
 // thinkingTokens counts the tokens of m's completion that hold some of its
@@ -146,8 +157,7 @@ func (c *Core) thinkingTokens(m *match, sampled []int32) int {
 }
 
 // step plays the answer and files the turn.
-func (c *Core) step(m *match, finish Finish, answer prompts.Answer) {
-	m.turn.Finish = finish
+func (c *Core) step(m *match, answer prompts.Answer) {
 	m.turn.Action, m.turn.Thinking, m.turn.Status = answer.Action, answer.Thinking, answer.Status
 	m.turn.Event = m.game.Step(answer.Action)
 	m.turn.End = c.now

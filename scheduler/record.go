@@ -44,9 +44,9 @@ type Turn struct {
 	PromptTokens     int           // computed, copied and kept; none of these if the prompt did not fit
 	CompletionTokens int           // sampled, the end token included: it was computed like any other
 	ThinkingTokens   int           // of those, in the thinking and its marks
-	Prefill          int           // prompt tokens really computed
-	Copied           int           // prompt tokens whose cells were copied from another slot
-	Kept             int           // prompt tokens whose cells the slot held already
+	Prefill          int           // prompt tokens really computed, again after the turn was preempted
+	Copied           int           // prompt tokens whose cells were copied from another slot, each time that it got one
+	Kept             int           // prompt tokens whose cells the slot held already, likewise
 	Start, End       time.Duration // since the start of the run, waiting for its prefill included; see inference.Batch.At
 }
 

@@ -62,8 +62,8 @@ func referenceTurn(t testing.TB, cfg Config, job Job, g games.Game, number int, 
 	}
 	for turn.Finish == "" {
 		memory := uint64(0)
-		for _, id := range tokens {
-			memory = remember(memory, id)
+		for i, id := range tokens {
+			memory = remember(memory, id, i >= len(prompt))
 		}
 		id := sample(tokens, memory, Draw(cfg.Seed, job.ID, turn.Seat, number, turn.CompletionTokens))
 		turn.CompletionTokens++

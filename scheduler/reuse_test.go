@@ -10,7 +10,7 @@ import (
 )
 
 // auditIndex checks that the index is in order and has every slot with all that
-// it should know: everything but what a turn in progress has sampled.
+// it should know: what is computed of its prompt.
 func auditIndex(t testing.TB, c *Core) {
 	t.Helper()
 	if c.cfg.NoReuse {
@@ -22,12 +22,8 @@ func auditIndex(t testing.TB, c *Core) {
 	indexed := 0
 	for i := range c.slots.all {
 		s := &c.slots.all[i]
-		want := s.held
-		if s.match != nil {
-			want = min(s.held, s.prompt)
-		}
-		if s.known != want {
-			t.Fatalf("slot %d: %d of %d held cells are known", i, s.known, s.held)
+		if want := min(s.held, s.prompt); s.known != want {
+			t.Fatalf("slot %d: %d of %d held cells are known", i, s.known, want)
 		}
 		if s.known > 0 {
 			indexed++
@@ -46,58 +42,64 @@ func auditIndex(t testing.TB, c *Core) {
 
 // auditReuse checks, by looking at every slot, that a turn placed in the step b
 // has the longest beginning of its prompt that was known and that a slot can
-// still lend, and that a turn left in line waits for something. before are the
-// cells known before the step, which e has not computed yet.
-func auditReuse(t testing.TB, c *Core, e *fakeEngine, before [][]int32, b *inference.Batch) {
+// still lend, and that a turn left in line waits for something. before is what
+// was known before the step, which e has not computed yet.
+func auditReuse(t testing.TB, c *Core, e *fakeEngine, before picture, b *inference.Batch) {
 	t.Helper()
+	others := map[int]int{} // cells copied from other slots
+	seen := map[int]bool{}
+	for _, op := range b.Copies {
+		if seen[op.Dst] || op.Cells < 1 {
+			t.Fatalf("copies %+v", b.Copies)
+		}
+		if seen[op.Dst] = true; op.Dst != op.Src {
+			others[op.Dst] = op.Cells
+		}
+	}
 	if c.cfg.NoReuse {
-		if len(b.Copies) > 0 {
+		if len(others) > 0 {
 			t.Fatal("a copy although reuse is off")
 		}
 		return
 	}
 	longest := func(prompt []int32) int {
 		n := 0
-		for i, held := range before {
-			if k := commonPrefix(held, prompt[:len(prompt)-1]); k > n && e.resumes(i, k) {
+		for i, held := range before.known {
+			if k := commonPrefix(held, prompt[:len(prompt)-1]); k > n && e.resumes(i, e.slots[i].block, k) {
 				n = k
 			}
 		}
 		return n
 	}
-	copied := map[int]inference.Copy{}
-	for _, op := range b.Copies {
-		if op.Dst == op.Src || op.Cells < 1 || copied[op.Dst].Cells > 0 {
-			t.Fatalf("copies %+v", b.Copies)
-		}
-		copied[op.Dst] = op
-	}
-	placed := map[int]bool{}
+	grown, placed := false, 0
 	for _, row := range b.Rows {
 		s := &c.slots.all[row.Slot]
-		if s.decoding() || row.Pos != s.match.turn.Copied+s.match.turn.Kept {
+		if row.Decode {
+			grown = grown || before.blocks[row.Slot] != row.Block
+		}
+		if row.Decode || row.Slot == before.half && row.Pos == before.held && c.stats.Preempted == before.preempted {
 			continue // it was placed in an earlier step
 		}
-		placed[row.Slot] = true
-		if copied[row.Slot].Cells != s.match.turn.Copied {
-			t.Fatalf("slot %d: copies %+v, counted %d", row.Slot, b.Copies, s.match.turn.Copied)
-		}
-		// What was taken from others before it in this step is gone.
-		if want := longest(s.tokens[:s.prompt]); row.Pos > want || row.Pos < want && len(placed) == 1 {
+		placed++
+		// What growing slots and those placed before it in this step took is gone.
+		if want := longest(s.tokens[:s.prompt]); row.Pos > want || row.Pos < want && placed == 1 && !grown {
 			t.Fatalf("slot %d: the first %d tokens were known, %d are reused", row.Slot, want, row.Pos)
 		}
-		delete(copied, row.Slot)
+		if n := others[row.Slot]; n > 0 && n != row.Pos {
+			t.Fatalf("slot %d goes on at %d after a copy of %d", row.Slot, row.Pos, n)
+		}
+		delete(others, row.Slot)
 	}
-	if len(copied) > 0 {
-		t.Fatalf("copies without a row: %v", copied)
+	if len(others) > 0 {
+		t.Fatalf("copies without a row: %v", others)
 	}
-	if b.Tokens() == c.budget {
+	if b.Tokens() == c.budget || c.blocked {
 		return
 	}
 	for _, m := range c.line {
 		coming := 0
 		for _, row := range b.Rows {
-			if s := &c.slots.all[row.Slot]; !s.decoding() {
+			if s := &c.slots.all[row.Slot]; !row.Decode {
 				coming = max(coming, commonPrefix(s.tokens[:s.held+len(row.Tokens)], m.prompt[:len(m.prompt)-1]))
 			}
 		}
@@ -107,14 +109,26 @@ func auditReuse(t testing.TB, c *Core, e *fakeEngine, before [][]int32, b *infer
 	}
 }
 
-// known are the cells of all slots that the index should know.
-func known(c *Core) [][]int32 {
-	var all [][]int32
+// A picture is what the slots were before a step.
+type picture struct {
+	known     [][]int32 // the cells that the index should know
+	blocks    []inference.Block
+	half      int
+	held      int // of the half computed prompt
+	preempted int
+}
+
+func known(c *Core) picture {
+	p := picture{half: c.half, preempted: c.stats.Preempted}
 	for i := range c.slots.all {
 		s := &c.slots.all[i]
-		all = append(all, slices.Clone(s.tokens[:s.known]))
+		p.known = append(p.known, slices.Clone(s.tokens[:s.known]))
+		p.blocks = append(p.blocks, s.block)
+		if i == c.half {
+			p.held = s.held
+		}
 	}
-	return all
+	return p
 }
 
 // The index against a look at every slot, with few words so that keys are often
@@ -241,7 +255,11 @@ func TestSoak(t *testing.T) {
 	var sample []Record
 	cfg := fakeConfig(inference.Limits{}, jobs)
 	for try := 0; len(ended) < n; try++ {
-		cfg.Limits = inference.Limits{Slots: 1 + r.IntN(300), Cells: 800, Tokens: 64 + r.IntN(2000)}
+		cfg.Limits = whole(inference.Limits{Slots: 1 + r.IntN(300), Cells: 800, Tokens: 64 + r.IntN(2000)})
+		if r.IntN(3) > 0 { // few cells
+			cfg.Limits.Least = 25 << r.IntN(6)
+			cfg.Limits.Rows, cfg.Limits.Pool = 1+r.IntN(300), 800*(1+r.IntN(60))
+		}
 		if r.IntN(2) == 0 {
 			cfg.Limits.Window, cfg.Limits.Ring = 50, 50+r.IntN(200)
 		}
@@ -285,34 +303,7 @@ func soakStep(t *testing.T, c *Core, e *fakeEngine, audited bool) []Record {
 	if err := e.compute(b); err != nil {
 		t.Fatal(err)
 	}
-	return c.Done(b)
-}
-
-// A turn takes its seat's own slot, a free one while few are begun, or else the
-// one used least recently, and never one in use.
-func TestTake(t *testing.T) {
-	s := newSlots(4, 10)
-	a, b := &match{}, &match{}
-	take := func(m *match, seat, most, want int) {
-		t.Helper()
-		m.turn.Seat = seat
-		if i := s.take(m, most); i != want || s.all[i].match != m {
-			t.Fatalf("slot %d, want %d", i, want)
-		}
-	}
-	take(a, 0, 3, 0)
-	take(b, 0, 3, 1)
-	s.release(1)
-	s.release(0)
-	take(a, 1, 3, 2) // free
-	take(a, 0, 3, 0) // its own
-	s.release(0)
-	s.release(2)
-	take(b, 1, 3, 1) // the one cached first, since three are begun
-	take(b, 0, 3, 0) // not 1, which its seat had last, but which is in use
-	s.forget(a)
-	take(a, 1, 3, 2) // the last cached one, though no longer tied to a
-	take(a, 0, 0, 3) // none is cached
+	return finish(c, b)
 }
 
 func TestRunCopyFails(t *testing.T) {

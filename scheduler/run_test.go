@@ -14,7 +14,7 @@ import (
 	"selfplay/inference"
 )
 
-var runLimits = inference.Limits{Slots: 6, Cells: 400, Tokens: 100}
+var runLimits = whole(inference.Limits{Slots: 6, Cells: 400, Tokens: 100})
 
 func newRun(t *testing.T, jobs []Job) (*Core, *fakeEngine) {
 	t.Helper()
@@ -74,13 +74,15 @@ func TestRunCancelledAndResumed(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			steps := 1 + r.IntN(60<<min(stops, 10))
 			ended := 0
-			err := Run(ctx, c, e,
-				func(r Record) error { records = append(records, r); return nil },
-				func(p Progress) {
+			d := driver{
+				core: c, engine: e, overlap: func(time.Duration, time.Duration, int, int) bool { return seed%2 == 0 },
+				progress: func(p Progress) {
 					if ended = p.Ended; p.Steps == steps {
 						cancel()
 					}
-				})
+				},
+			}
+			err := d.run(ctx, func(r Record) error { records = append(records, r); return nil })
 			cancel()
 			if len(records) != len(done)+ended {
 				t.Fatalf("%d games ended, the sink got %d", ended, len(records)-len(done))
@@ -251,9 +253,9 @@ func (e *counting) Forward(b *inference.Batch) error {
 	return e.fakeEngine.Forward(b)
 }
 
-func (e *counting) Copy(dst, src, n int) error {
+func (e *counting) Copy(c inference.Copy) error {
 	e.copies++
 	e.step.Copies++
-	e.step.CopiedCells += n
-	return e.fakeEngine.Copy(dst, src, n)
+	e.step.CopiedCells += c.Cells
+	return e.fakeEngine.Copy(c)
 }

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -28,7 +29,9 @@ var update = flag.Bool("update", false, "rewrite the traces in testdata")
 //
 // Every line under play is a game and what the model says in it, turn by turn;
 // the seats alternate. The rules refuse what begins with "!". "~" at the end
-// goes on for ever. With policy=1 seat 1 is no model's but a policy's.
+// goes on for ever. With policy=1 seat 1 is no model's but a policy's. With least
+// and pool there are blocks of several sizes, and the trace shows after each step
+// which slots have which: first+cells=slot, in brackets if it is cached.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -80,6 +83,7 @@ func trace(t *testing.T, script string) string {
 	defer c.Close()
 	var out bytes.Buffer
 	e := newFakeEngine(cfg.Limits, sayScript)
+	blocks := cfg.Limits.Least < cfg.Limits.Cells
 	for step := 1; ; step++ {
 		before := known(c)
 		b := c.Next()
@@ -95,12 +99,16 @@ func trace(t *testing.T, script string) string {
 			}
 		}
 		for _, op := range b.Copies {
-			fmt.Fprintf(&out, "  copy %d cells of slot %d to %d\n", op.Cells, op.Src, op.Dst)
+			if op.Src == op.Dst {
+				fmt.Fprintf(&out, "  move %d cells of slot %d from %s to %s\n", op.Cells, op.Src, blockName(op.From), blockName(op.To))
+			} else {
+				fmt.Fprintf(&out, "  copy %d cells of slot %d to %d\n", op.Cells, op.Src, op.Dst)
+			}
 		}
 		for _, row := range b.Rows {
 			s := &c.slots.all[row.Slot]
 			what := fmt.Sprintf("prefill %d+%d of %d", row.Pos, len(row.Tokens), s.prompt)
-			if s.decoding() {
+			if row.Decode {
 				what = fmt.Sprintf("decode %d", row.Pos)
 			}
 			if row.Sample {
@@ -108,10 +116,13 @@ func trace(t *testing.T, script string) string {
 			}
 			fmt.Fprintf(&out, "  slot %d: %s.%d %s\n", row.Slot, s.match.job.ID, len(s.match.turns), what)
 		}
+		if blocks {
+			fmt.Fprintf(&out, "  pool: %s\n", poolNames(c))
+		}
 		for _, m := range c.line {
 			fmt.Fprintf(&out, "  %s.%d waits\n", m.job.ID, len(m.turns))
 		}
-		for _, r := range c.Done(b) {
+		for _, r := range finish(c, b) {
 			fmt.Fprintf(&out, "  end %s:%s\n", r.Job.ID, turnNames(r.Turns))
 		}
 		audit(t, c, e, nil)
@@ -140,6 +151,8 @@ func parse(t *testing.T, script string) Config {
 			t.Fatalf("what is %q?", line)
 		}
 	}
+	cfg.Limits = whole(cfg.Limits)
+	cfg.Limits.Rows = cmp.Or(cfg.Limits.Rows, cfg.Limits.Slots)
 	cfg.Jobs = slices.Values(jobs)
 	cfg.New = func(j Job) (games.Game, error) { return &scriptGame{words: words[j.ID]}, nil }
 	return cfg
@@ -163,6 +176,12 @@ func setField(t *testing.T, cfg *Config, field string) {
 		cfg.Limits.Window = n
 	case "ring":
 		cfg.Limits.Ring = n
+	case "rows":
+		cfg.Limits.Rows = n
+	case "pool":
+		cfg.Limits.Pool = n
+	case "least":
+		cfg.Limits.Least = n
 	case "chunk":
 		cfg.Chunk = n
 	case "max":
@@ -175,6 +194,29 @@ func setField(t *testing.T, cfg *Config, field string) {
 		t.Fatalf("what is %s?", field)
 	}
 }
+
+// poolNames are the blocks of the pool in order: whose they are, or where the
+// owner's game has ended or waits, in brackets.
+func poolNames(c *Core) string {
+	var names []string
+	for at := 0; at < c.cfg.Limits.Pool; {
+		i := int(c.slots.owners[at/c.cfg.Limits.Least])
+		if i == none {
+			at += c.cfg.Limits.Least
+			continue
+		}
+		s := &c.slots.all[i]
+		name := fmt.Sprintf("%s=%d", blockName(s.block), i)
+		if s.match == nil {
+			name = "(" + name + ")"
+		}
+		names = append(names, name)
+		at += s.block.Cells
+	}
+	return strings.Join(names, " ")
+}
+
+func blockName(b inference.Block) string { return fmt.Sprintf("%d+%d", b.First, b.Cells) }
 
 func tokenName(id int32) string {
 	if id == tokenEnd {

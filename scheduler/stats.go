@@ -8,8 +8,8 @@ type Stats struct {
 	Total          int // games in all, if known; see Config.Total
 
 	Steps         int
-	DecodeRows    int // rows that computed the token sampled before
-	PrefillTokens int // prompt tokens computed
+	DecodeRows    int // rows that computed a token sampled before
+	PrefillTokens int // prompt tokens computed, again ones included
 
 	Turns            int // ended
 	PromptTokens     int // of all turns begun, computed or not
@@ -19,6 +19,9 @@ type Stats struct {
 	ThinkingTokens   int // of turns ended, sampled while thinking
 
 	HeldBack  int // times that a turn waited a step for what another one computed
+	Moved     int // cells copied because a slot moved to a larger block
+	Preempted int // times that a turn lost its slot to an older game
+	Replayed  int // sampled tokens computed again after that
 	Truncated int // turns that ended while thinking
 	Length    int // turns stopped at Config.MaxTokens
 	Context   int // turns whose slot was full or too small for the prompt
