@@ -83,7 +83,8 @@ type Row struct {
 
 // A Copy makes the first Cells positions of slot Dst, in block To, equal to those
 // of slot Src in block From. Dst and Src may be the same slot, which so moves to
-// another block with all that it holds.
+// another block with all that it holds; one block may then be a half of the
+// other.
 type Copy struct {
 	Dst, Src int
 	To, From Block

@@ -288,8 +288,6 @@ func (m *Model) Copy(c Copy) (err error) {
 	switch {
 	case c.Cells < 0 || c.Cells > min(c.From.Cells, c.To.Cells):
 		return fmt.Errorf("copying %d positions from a block of %d to one of %d", c.Cells, c.From.Cells, c.To.Cells)
-	case c.Cells > 0 && c.From != c.To && c.From.First < c.To.First+c.To.Cells && c.To.First < c.From.First+c.From.Cells:
-		return errors.New("copying a slot: the blocks overlap")
 	case c.Cells == 0 || c.From == c.To && c.Src == c.Dst:
 		return nil
 	case !m.limits.Resumes(m.lowest[c.Src], c.Cells):
@@ -298,8 +296,9 @@ func (m *Model) Copy(c Copy) (err error) {
 	m.forget()
 	ctx := m.be.NewContext()
 	defer ctx.Close()
-	m.streams.copy(ctx, c)
-	ctx.Compute()
+	if m.streams.copy(ctx, c) {
+		ctx.Compute()
+	}
 	m.lowest[c.Dst] = m.lowest[c.Src]
 	return nil
 }

@@ -137,38 +137,49 @@ func makePlan(h *header, shapes []streamShape, o Options) (Options, Plan, Limits
 
 // share sizes the pool and the number of slots: room for as many full slots as
 // compute in a step, or for what memory allows. asked is the pool's size if it
-// was named, fewer whether there may be fewer slots.
+// was named, fewer whether there may be fewer slots: then each has room for a
+// quarter of its context at least.
 func (p *Plan) share(l *Limits, asked int, fewer bool, room uint64) error {
 	block := l.BlockFor(l.Cells)
 	for {
 		l.Pool = cmp.Or((asked+block-1)/block*block, l.Rows*block)
-		l.Slots = l.Pool / l.Least
-		if p.Ring > 0 { // a ring for each live game, and for what it keeps of its other seat
-			l.Slots = min(l.Slots, 2*l.Rows)
+		l.Slots = p.mostKept(l)
+		if asked == 0 && p.MemFree > 0 && p.Token > 0 {
+			taken := p.Weights + p.Ring*uint64(l.Slots)
+			left := room - min(room, taken)
+			left -= left / 8 // for the step itself
+			l.Pool = min(l.Pool, max(block, int(left/p.Token)/block*block))
+			l.Slots = p.mostKept(l)
 		}
-		rings := p.Weights + p.Ring*uint64(l.Slots)
-		fits := l.Pool
-		if p.MemFree > 0 && p.Token > 0 {
-			fits = int((room-min(room, rings))/p.Token) / block * block
+		if asked > 0 {
+			l.Rows = min(l.Rows, l.Slots)
 		}
-		if asked == 0 && fits >= block {
-			l.Pool = min(l.Pool, fits)
-		}
-		l.Slots = min(l.Slots, l.Pool/l.Least)
-		l.Rows = min(l.Rows, l.Slots)
 		p.Slots, p.Pool, p.Kept = l.Rows, l.Pool, l.Slots
 		p.Cache = p.Token*uint64(l.Pool) + p.Ring*uint64(l.Slots)
-		switch {
-		case p.MemFree == 0 || p.Weights+p.Cache <= room:
+		crowded := l.Slots < l.Rows || fewer && asked == 0 && 4*l.Pool < l.Rows*block
+		if !crowded && (p.MemFree == 0 || p.Weights+p.Cache <= room) {
 			return nil
-		case fewer && l.Rows > 1:
-			l.Rows /= 2
-		case fewer && p.Weights+p.Cache <= p.MemFree:
-			return nil
-		default:
-			return errors.New("use fewer --slots or a smaller --context")
 		}
+		if !fewer || l.Rows == 1 {
+			break
+		}
+		l.Rows /= 2
 	}
+	if p.Weights+p.Cache > p.MemFree || l.Slots < l.Rows {
+		return errors.New("use fewer --slots or a smaller --context")
+	}
+	return nil
+}
+
+// mostKept is how many slots can hold something: each takes a block at least,
+// and where there are rings one of them, enough for each live game and for what
+// it keeps of its other seat.
+func (p *Plan) mostKept(l *Limits) int {
+	n := l.Pool / l.Least
+	if p.Ring > 0 {
+		n = min(n, 2*l.Rows)
+	}
+	return n
 }
 
 // availableMemory is what the machine, or the control group that this process

@@ -115,8 +115,9 @@ func (l *stream) view(ctx ml.Context, cache ml.Tensor, first, stride, count, n i
 }
 
 // copy does a Copy in every layer, in rings as far as the source holds the
-// positions. While a ring has not come round, position p is in cell p.
-func (s *streams) copy(ctx ml.Context, c Copy) {
+// positions. While a ring has not come round, position p is in cell p. It tells
+// whether there is anything to copy.
+func (s *streams) copy(ctx ml.Context, c Copy) (any bool) {
 	for i := range s.layers {
 		l := &s.layers[i]
 		if l.keys == nil {
@@ -124,7 +125,7 @@ func (s *streams) copy(ctx ml.Context, c Copy) {
 		}
 		sp := s.spans[l.span]
 		from, to, n := sp.block(c.Src, c.From), sp.block(c.Dst, c.To), c.Cells
-		if from == to {
+		if from.First == to.First {
 			continue
 		}
 		if sp.cells > 0 {
@@ -133,6 +134,8 @@ func (s *streams) copy(ctx ml.Context, c Copy) {
 		for _, cache := range []ml.Tensor{l.keys, l.values} {
 			row := cache.Stride(1)
 			ctx.Forward(cache.View(ctx, from.First*row, n*l.row()).Copy(ctx, cache.View(ctx, to.First*row, n*l.row())))
+			any = true
 		}
 	}
+	return any
 }

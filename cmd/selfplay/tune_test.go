@@ -82,12 +82,12 @@ func TestTune(t *testing.T) {
 		plan     string
 		settings string
 	}{
-		{"all open", nil, "--slots 3 --chunk 99 --threads 1 --weights file", "as in the file", "(3 slots of 256 tokens), 99 tokens a step, 1 threads"},
-		{"slots given", []string{"--slots", "2"}, "--chunk 99 --threads 1 --weights file", "as in the file", "(2 slots of 256 tokens), 99 tokens a step"},
-		{"many slots given", []string{"--slots", "60"}, "--chunk 120 --threads 1 --weights file", "as in the file", "(60 slots of 256 tokens), 120 tokens a step"},
-		{"another context", []string{"--context", "300"}, "", "", "(64 slots of 300 tokens), 512 tokens a step"},
-		{"not tuned for bf16", []string{"--weights", "bf16"}, "the tuned settings are not used: they are not for --weights bf16", "expanded to bf16", "(64 slots of 256 tokens), 512 tokens a step"},
-		{"nothing open", []string{"--weights", "file", "--slots", "2", "--chunk", "50", "--threads", "1"}, "", "as in the file", "(2 slots of 256 tokens), 50 tokens a step"},
+		{"all open", nil, "--slots 3 --chunk 99 --threads 1 --weights file", "as in the file", "for 3 slots of at most 256), 99 tokens a step, 1 threads"},
+		{"slots given", []string{"--slots", "2"}, "--chunk 99 --threads 1 --weights file", "as in the file", "for 2 slots of at most 256), 99 tokens a step"},
+		{"many slots given", []string{"--slots", "60"}, "--chunk 120 --threads 1 --weights file", "as in the file", "for 60 slots of at most 256), 120 tokens a step"},
+		{"another context", []string{"--context", "300"}, "", "", "for 64 slots of at most 300), 512 tokens a step"},
+		{"not tuned for bf16", []string{"--weights", "bf16"}, "the tuned settings are not used: they are not for --weights bf16", "expanded to bf16", "for 64 slots of at most 256), 512 tokens a step"},
+		{"nothing open", []string{"--weights", "file", "--slots", "2", "--chunk", "50", "--threads", "1"}, "", "as in the file", "for 2 slots of at most 256), 50 tokens a step"},
 	} {
 		said := playTuned(t, 0, append(c.args, "--run", run())...)
 		if !strings.Contains(said, c.settings) || !strings.Contains(said, c.plan) || !strings.Contains(said, c.says) || strings.Count(said, "tuned") != min(1, len(c.says)) {
@@ -152,7 +152,7 @@ func TestTunedDoesNotFit(t *testing.T) {
 	_, path := tuneOnce(t)
 	rewrite(t, path, `"slots": \d+,\n\s*"chunk"`, `"slots": 1000000, "chunk"`)
 	said := playTuned(t, 0, "--run", filepath.Join(t.TempDir(), "run"))
-	if !strings.Contains(said, "the tuned settings are not used, run selfplay tune again: "+tunable) || !strings.Contains(said, "does not fit into") || !strings.Contains(said, "(64 slots of 256 tokens), 512 tokens") {
+	if !strings.Contains(said, "the tuned settings are not used, run selfplay tune again: "+tunable) || !strings.Contains(said, "does not fit into") || !strings.Contains(said, "for 64 slots of at most 256), 512 tokens") {
 		t.Error(said)
 	}
 	rewrite(t, path, `"format": 1`, `"format": 7`)
