@@ -64,9 +64,12 @@ type Summary struct {
 	ThinkingTokens    int     `json:"thinking_tokens"` // of those, in turns that ended
 	PromptTokens      int     `json:"prompt_tokens"`
 	PromptTokPerS     float64 `json:"prompt_tok_per_s"`
-	PrefillTokens     int     `json:"prefill_tokens"` // prompt tokens really computed
-	CopiedTokens      int     `json:"copied_tokens"`  // prompt tokens that another slot held
-	KeptTokens        int     `json:"kept_tokens"`    // prompt tokens that the slot itself still held
+	PrefillTokens     int     `json:"prefill_tokens"`  // prompt tokens really computed
+	CopiedTokens      int     `json:"copied_tokens"`   // prompt tokens that another slot held
+	KeptTokens        int     `json:"kept_tokens"`     // prompt tokens that the slot itself still held
+	MovedCells        int     `json:"moved_cells"`     // copied because a slot outgrew its block
+	Preempted         int     `json:"preempted"`       // times that a turn lost its slot to an older game
+	ReplayedTokens    int     `json:"replayed_tokens"` // sampled tokens computed again after that
 	Turns             int     `json:"turns"`
 	InvalidLosses     int     `json:"invalid_losses"`
 	Wins0             int     `json:"wins0"`
@@ -158,7 +161,8 @@ func summarize(c Counts, p scheduler.Progress, took time.Duration) Summary {
 		CompletionTokens: s.CompletionTokens, CompletionTokPerS: perSecond(s.CompletionTokens),
 		ThinkingTokens: s.ThinkingTokens,
 		PromptTokens:   s.PromptTokens, PromptTokPerS: perSecond(s.PromptTokens),
-		PrefillTokens: s.PrefillTokens, CopiedTokens: s.CopiedTokens, KeptTokens: s.KeptTokens, Turns: s.Turns,
+		PrefillTokens: s.PrefillTokens, CopiedTokens: s.CopiedTokens, KeptTokens: s.KeptTokens,
+		MovedCells: s.Moved, Preempted: s.Preempted, ReplayedTokens: s.Replayed, Turns: s.Turns,
 		EngineSeconds: p.Engine.Seconds(), HostShare: float64(p.Elapsed-p.Engine-p.Waited) / max(1, float64(p.Elapsed)),
 		InvalidLosses: c.InvalidLosses, Wins0: c.Wins0, Wins1: c.Wins1, Draws: c.Draws,
 	}
