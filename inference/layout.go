@@ -153,7 +153,7 @@ func inOrder(rows []Row) []int {
 // whose first tokens are from, over an old layout of theirs.
 func (s *streams) laySpan(l *spanLayout, sp span, rows []Row, order, from []int) {
 	l.at, l.old, l.groups = l.at[:0], l.groups, l.old[:0]
-	var streams []decoding
+	var decodes []decoding
 	parts := 0
 	for j, i := range order {
 		r := &rows[i]
@@ -162,14 +162,14 @@ func (s *streams) laySpan(l *spanLayout, sp span, rows []Row, order, from []int)
 			l.at = append(l.at, int32(b.First+sp.cell(r.Pos+k)))
 		}
 		if r.Decode {
-			streams = append(streams, decoding{Block: b, token: from[j], pos: r.Pos})
+			decodes = append(decodes, decoding{Block: b, token: from[j], pos: r.Pos})
 		} else {
 			parts += s.parts(len(r.Tokens))
 		}
 	}
 	l.place = slices.Grow(l.place[:0], len(l.at))[:len(l.at)]
 	given := 0 // tokens that the groups so far give
-	for _, run := range cut(streams, s.most-parts) {
+	for _, run := range cut(decodes, s.most-parts) {
 		given += l.decode(sp, run, given)
 	}
 	for j, i := range order {
@@ -196,19 +196,19 @@ const mostIdle = 8
 
 // cut makes runs of neighbouring streams of one size, at most so many where the
 // number of sizes allows it.
-func cut(streams []decoding, most int) [][]decoding {
-	slices.SortFunc(streams, func(a, b decoding) int { return cmp.Or(a.Cells-b.Cells, a.First-b.First) })
+func cut(decodes []decoding, most int) [][]decoding {
+	slices.SortFunc(decodes, func(a, b decoding) int { return cmp.Or(a.Cells-b.Cells, a.First-b.First) })
 	for idle := mostIdle; ; idle *= 2 {
 		var runs [][]decoding
 		begin, wider := 0, false
-		for i := 1; i <= len(streams); i++ {
-			if i < len(streams) && streams[i].Cells == streams[begin].Cells {
-				if (streams[i].First-streams[i-1].First)/streams[i].Cells-1 <= idle {
+		for i := 1; i <= len(decodes); i++ {
+			if i < len(decodes) && decodes[i].Cells == decodes[begin].Cells {
+				if (decodes[i].First-decodes[i-1].First)/decodes[i].Cells-1 <= idle {
 					continue
 				}
 				wider = true // a larger idle joins these
 			}
-			runs = append(runs, streams[begin:i])
+			runs = append(runs, decodes[begin:i])
 			begin = i
 		}
 		if len(runs) <= most || !wider {

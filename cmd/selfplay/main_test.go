@@ -281,6 +281,8 @@ func TestFaults(t *testing.T) {
 		{"unknown language", 2, []string{"--langs", `"xx"`, "en"}, random("--langs", "xx")},
 		{"n below 1", 2, []string{"n", "0"}, random("--n", "0")},
 		{"negative slots", 2, []string{"--slots"}, random("--slots", "-1")},
+		{"negative pool", 2, []string{"--pool"}, random("--pool", "-1")},
+		{"unknown cache", 2, []string{"--cache q4_0: give f16 or q8_0"}, random("--cache", "q4_0")},
 		{"unknown weights", 1, []string{"--weights", "int3"}, bench("--model", modelPath(t), "--weights", "int3")},
 		{"no thinking to switch in tokenize", 1, []string{"--think off"}, []string{"debug", "tokenize", "--model", modelPath(t), "--think", "off"}},
 		{"no thinking to switch in greedy", 1, []string{"--think on"}, []string{"debug", "greedy", "--model", modelPath(t), "--think", "on"}},
