@@ -15,8 +15,8 @@ export CGO_CFLAGS := -O3 -march=native -mno-amx-tile -mno-amx-int8 -mno-amx-bf16
 ifneq ($(shell uname -m),x86_64)
 export CGO_CFLAGS := -O3 -march=native
 endif
-# The runtime's matrix kernels keep their sums in registers only where GCC
-# unrolls all loops over them.
+# GCC unrolls the last loops of the runtime's matrix kernels only if it may make
+# them that long: prompts were read 7 % faster in six pairs of runs.
 UNROLL := --param=max-completely-peeled-insns=4000
 export CGO_CXXFLAGS := $(CGO_CFLAGS) $(shell $(CXX) $(UNROLL) -x c++ -c -o /dev/null /dev/null 2>/dev/null && echo $(UNROLL))
 export CGO_LDFLAGS := -L$(CACHE)/tokenizers-v1.24.0
