@@ -105,6 +105,7 @@ func makePlan(h *header, shapes []streamShape, o Options) (Options, Plan, Limits
 			p.Weights += t.Size() // the runtime loads tied embeddings twice
 		}
 	}
+	l := Limits{Rows: o.Slots, Tokens: o.Tokens, Cells: o.Cells, Least: leastBlock(o.Cells)}
 	for _, s := range shapes {
 		if o.Cache == CacheQ8 && s.headDim%32 != 0 {
 			return o, p, Limits{}, fmt.Errorf("--cache q8_0: %s has heads of %d values, which are no blocks of 32", h.path, s.headDim)
@@ -112,25 +113,20 @@ func makePlan(h *header, shapes []streamShape, o Options) (Options, Plan, Limits
 		row := 2 * o.Cache.bytes(s.row())
 		if sp := spanOf(s.window, o.Cells); sp.cells > 0 {
 			p.Ring += row * uint64(sp.cells)
+			l.Window = max(l.Window, sp.window)
+			if l.Ring == 0 || sp.cells < l.Ring {
+				l.Ring = sp.cells
+			}
 		} else {
 			p.Token += row
 		}
 	}
-	l := Limits{Rows: o.Slots, Tokens: o.Tokens, Cells: o.Cells, Least: leastBlock(o.Cells)}
 	room := p.MemFree
 	if asked == 0 && o.Pool == 0 {
 		room /= 2
 	}
 	if err := p.share(&l, o.Pool, asked == 0, room); err != nil {
 		return o, p, l, NoRoom{fmt.Errorf("%s: %s does not fit into the %d MB of memory that are free: %w", h.path, p, p.MemFree>>20, err)}
-	}
-	for _, s := range shapes {
-		if sp := spanOf(s.window, o.Cells); sp.cells > 0 {
-			l.Window = max(l.Window, sp.window)
-			if l.Ring == 0 || sp.cells < l.Ring {
-				l.Ring = sp.cells
-			}
-		}
 	}
 	return o, p, l, nil
 }
