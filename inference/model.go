@@ -21,7 +21,11 @@ type Options struct {
 	Tokens  int // tokens of one step; default 512
 	Threads int // default: one for every core
 	Weights Weights
-	Think   string // on, off, or auto: as the chat template has it by default
+	// GPU has the runtime's GPUs compute, all that it shows, with all layers on
+	// them; where there are several, each holds some of the layers. Else the CPU
+	// does.
+	GPU   bool
+	Think string // on, off, or auto: as the chat template has it by default
 	// Progress is told the loaded share of the weights, in [0,1], from several
 	// goroutines. It may be nil.
 	Progress func(float32)
