@@ -178,7 +178,7 @@ func (m *Model) Limits() Limits { return m.limits }
 func (m *Model) Close() error {
 	m.forget()
 	if m.streams != nil {
-		m.streams.ctx.Close()
+		m.streams.close()
 	}
 	if m.be != nil {
 		m.be.Close()

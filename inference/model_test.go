@@ -41,7 +41,7 @@ func openModel(t testing.TB, o Options) *Model {
 
 // useCache gives an empty model a cache of another type.
 func (m *Model) useCache(kind ml.DType) {
-	m.streams.ctx.Close()
+	m.streams.close()
 	most := m.streams.most
 	m.streams = newStreams(m.be, m.arch.streams(), kind, m.limits)
 	m.streams.most = most

@@ -7,6 +7,7 @@ import "github.com/ollama/ollama/ml"
 type step struct {
 	ctx       ml.Context
 	cache     *streams
+	all       ml.Tensor // the integers of all inputs; nil in a tail, whose are among them
 	tokens    ml.Tensor // [tokens] ids
 	positions ml.Tensor // [tokens]
 	outputs   ml.Tensor // [outputs] the tokens whose logits are wanted
@@ -33,7 +34,7 @@ type decided struct {
 // decidedBy makes an input [1, 1, tokens] of what f says of each position.
 func (s *step) decidedBy(f func(position int32) float32) ml.Tensor {
 	v := s.layout.decide(f)
-	d := decided{s.ctx.Input().FromFloats(v, 1, 1, len(v)), f}
+	d := decided{s.cache.inputs.float(s.ctx, v, 1, 1, len(v)), f}
 	s.decided = append(s.decided, d)
 	return d.values
 }
@@ -126,17 +127,26 @@ func (s *step) onlyOutputs(t ml.Tensor) ml.Tensor { return t.Rows(s.ctx, s.outpu
 
 // graph turns a layout into the step's input tensors.
 func (s *streams) graph(ctx ml.Context, l *layout) *step {
-	in := ctx.Input()
-	ints := func(v []int32) ml.Tensor { return in.FromInts(v, len(v)) }
-	st := &step{ctx: ctx, cache: s, layout: l, tokens: ints(l.tokens), positions: ints(l.positions), outputs: ints(l.outputs)}
+	s.inputs.begin(l)
+	st := s.inputTensors(ctx, l)
+	st.all = s.inputs.all(ctx)
+	st.stage(l)
+	s.inputs.send(st.all)
+	return st
+}
+
+// inputTensors makes them; integers are not yet in them.
+func (s *streams) inputTensors(ctx ml.Context, l *layout) *step {
+	in := &s.inputs
+	st := &step{ctx: ctx, cache: s, layout: l, tokens: in.int(ctx, l.tokens), positions: in.int(ctx, l.positions), outputs: in.int(ctx, l.outputs)}
 	for k := range l.spans {
 		from := &l.spans[k]
-		to := stepSpan{at: ints(from.at)}
+		to := stepSpan{at: in.int(ctx, from.at)}
 		for i := range from.groups {
 			g := &from.groups[i]
-			sg := stepGroup{group: g.group, mask: in.FromBytes(ml.DTypeF16, g.mask.f16, g.cells, g.length, 1, g.count)}
+			sg := stepGroup{group: g.group, mask: in.half(ctx, g.mask.f16, g.cells, g.length, 1, g.count)}
 			if g.gathers != nil {
-				sg.gather = ints(g.gathers)
+				sg.gather = in.int(ctx, g.gathers)
 			}
 			if g.prompt && !s.fused {
 				sg.hidden = sg.mask.Cast(ctx, ml.DTypeF32)
@@ -144,40 +154,56 @@ func (s *streams) graph(ctx ml.Context, l *layout) *step {
 			to.groups = append(to.groups, sg)
 		}
 		if from.restore != nil {
-			to.restore = ints(from.restore)
+			to.restore = in.int(ctx, from.restore)
 		}
 		st.spans = append(st.spans, to)
 	}
 	st.tail = st
 	if l.tail != nil {
-		st.tail = s.graph(ctx, l.tail)
+		st.tail = s.inputTensors(ctx, l.tail)
 	}
 	return st
 }
 
+// stage stages the layout's integers, in the order in which inputTensors asks for
+// them.
+func (s *step) stage(l *layout) {
+	in := &s.cache.inputs
+	in.stage(l.tokens)
+	in.stage(l.positions)
+	in.stage(l.outputs)
+	for k := range l.spans {
+		sp := &l.spans[k]
+		in.stage(sp.at)
+		for i := range sp.groups {
+			in.stage(sp.groups[i].gathers)
+		}
+		in.stage(sp.restore)
+	}
+	if l.tail != nil {
+		s.tail.stage(l.tail)
+	}
+}
+
 // fill gives the step the contents of another layout of the same shape.
 func (s *step) fill(l *layout) {
+	s.stage(l)
+	s.cache.inputs.send(s.all)
+	s.fillRest(l)
+}
+
+// fillRest is fill but for the integers.
+func (s *step) fillRest(l *layout) {
 	s.layout = l
 	for _, d := range s.decided {
 		d.values.FromFloats(l.decide(d.by))
 	}
-	s.tokens.FromInts(l.tokens)
-	s.positions.FromInts(l.positions)
-	s.outputs.FromInts(l.outputs)
 	for k := range l.spans {
-		from, to := &l.spans[k], &s.spans[k]
-		to.at.FromInts(from.at)
-		for i := range from.groups {
-			to.groups[i].mask.FromBytes(from.groups[i].mask.f16)
-			if from.groups[i].gathers != nil {
-				to.groups[i].gather.FromInts(from.groups[i].gathers)
-			}
-		}
-		if from.restore != nil {
-			to.restore.FromInts(from.restore)
+		for i := range l.spans[k].groups {
+			s.spans[k].groups[i].mask.FromBytes(l.spans[k].groups[i].mask.f16)
 		}
 	}
 	if l.tail != nil {
-		s.tail.fill(l.tail)
+		s.tail.fillRest(l.tail)
 	}
 }

@@ -21,6 +21,7 @@ type streams struct {
 	fused  bool       // prompts too take the runtime's fused attention, see attend
 	most   int        // attentions that a step's graph has room for
 	layers []stream
+	inputs inputs
 }
 
 // A span is how layers keep a slot, and what they see of it. They keep it in its
@@ -58,7 +59,7 @@ type stream struct {
 }
 
 func newStreams(be ml.Backend, shapes []streamShape, kind ml.DType, l Limits) *streams {
-	s := &streams{ctx: be.NewContextSize(2 * len(shapes)), fused: kind != ml.DTypeF16}
+	s := &streams{ctx: be.NewContextSize(2 * len(shapes)), fused: kind != ml.DTypeF16, inputs: inputs{be: be}}
 	for i, shape := range shapes {
 		layer := stream{streamShape: shape}
 		if shape.kvHeads > 0 {
@@ -71,6 +72,11 @@ func newStreams(be ml.Backend, shapes []streamShape, kind ml.DType, l Limits) *s
 	}
 	s.tailed = shapes[len(shapes)-1].kvHeads == 0
 	return s
+}
+
+func (s *streams) close() {
+	s.inputs.close()
+	s.ctx.Close()
 }
 
 // total is how many cells a layer has for all slots.
