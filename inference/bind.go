@@ -9,18 +9,19 @@ import (
 	"github.com/ollama/ollama/ml"
 )
 
-// bind fills the tensors of a model's struct from the backend. The tag `gguf`
+// bind fills the tensors of a model's struct, which get gives by name; nil if there
+// is none. The tag `gguf`
 // of a field is its part of the tensor's name; names of nested fields are
 // joined with dots, elements of a slice are numbered. A tensor without the
 // option `optional` must be there; a struct with it is filled if there is one.
 // Embedded structs need no tag.
-func bind(be ml.Backend, path string, model any) error {
-	return bindStruct(be, path, "", reflect.ValueOf(model).Elem())
+func bind(get func(name string) ml.Tensor, path string, model any) error {
+	return bindStruct(get, path, "", reflect.ValueOf(model).Elem())
 }
 
 var tensorType = reflect.TypeFor[ml.Tensor]()
 
-func bindStruct(be ml.Backend, path, prefix string, v reflect.Value) error {
+func bindStruct(get func(string) ml.Tensor, path, prefix string, v reflect.Value) error {
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
 		tag, ok := field.Tag.Lookup("gguf")
@@ -28,18 +29,18 @@ func bindStruct(be ml.Backend, path, prefix string, v reflect.Value) error {
 			continue
 		}
 		name, option, _ := strings.Cut(tag, ",")
-		if err := bindField(be, path, join(prefix, name), option == "optional", v.Field(i)); err != nil {
+		if err := bindField(get, path, join(prefix, name), option == "optional", v.Field(i)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func bindField(be ml.Backend, path, name string, optional bool, v reflect.Value) error {
+func bindField(get func(string) ml.Tensor, path, name string, optional bool, v reflect.Value) error {
 	switch {
 	case v.Type() == tensorType:
 		// The zero bias and the like of ollama's nn structs have names too.
-		t := be.Get(name)
+		t := get(name)
 		if t == nil {
 			if optional || strings.HasSuffix(name, ".bias") {
 				return nil
@@ -50,7 +51,7 @@ func bindField(be ml.Backend, path, name string, optional bool, v reflect.Value)
 		return nil
 	case v.Kind() == reflect.Slice:
 		for i := range v.Len() {
-			if err := bindStruct(be, path, fmt.Sprintf("%s.%d", name, i), v.Index(i)); err != nil {
+			if err := bindStruct(get, path, fmt.Sprintf("%s.%d", name, i), v.Index(i)); err != nil {
 				return err
 			}
 		}
@@ -59,12 +60,12 @@ func bindField(be ml.Backend, path, name string, optional bool, v reflect.Value)
 		if v.IsNil() {
 			return nil
 		}
-		return bindStruct(be, path, name, v.Elem())
+		return bindStruct(get, path, name, v.Elem())
 	case v.Kind() == reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		return bindStruct(be, path, name, v.Elem())
+		return bindStruct(get, path, name, v.Elem())
 	case v.Kind() == reflect.Struct:
-		return bindStruct(be, path, name, v)
+		return bindStruct(get, path, name, v)
 	}
 	panic("inference: a tagged field must be a tensor, struct or slice: " + name)
 }
@@ -84,6 +85,12 @@ var multiplied = map[fsggml.TensorType]bool{
 	fsggml.TensorTypeQ2_K: true, fsggml.TensorTypeQ3_K: true, fsggml.TensorTypeQ4_K: true, fsggml.TensorTypeQ5_K: true, fsggml.TensorTypeQ6_K: true,
 	fsggml.TensorTypeMXFP4: true,
 	typeIQ2XXS:             true, typeIQ2XS: true, typeIQ3XXS: true, typeIQ1S: true, typeIQ4NL: true, typeIQ3S: true, typeIQ2S: true, typeIQ4XS: true, typeIQ1M: true,
+}
+
+// gathered are the types of matrices whose rows CUDA can look up.
+var gathered = map[fsggml.TensorType]bool{
+	fsggml.TensorTypeF32: true, fsggml.TensorTypeF16: true, fsggml.TensorTypeBF16: true, fsggml.TensorTypeQ4_0: true, fsggml.TensorTypeQ4_1: true,
+	fsggml.TensorTypeQ5_0: true, fsggml.TensorTypeQ5_1: true, fsggml.TensorTypeQ8_0: true, fsggml.TensorTypeQ6_K: true,
 }
 
 // Types that fs/ggml keeps to itself.

@@ -146,7 +146,7 @@ func (m *Model) WorkingSet() (bytes uint64, err error) {
 		rows = append(rows, Row{Slot: len(rows), Block: Block{b * size, size}, Pos: min(size, l.Cells) - 1, Tokens: []int32{0}, Decode: true, Sample: true})
 	}
 	rows = rows[:m.fitting(rows)]
-	g := m.build(m.streams.lay(rows, m.padTokens, m.padOutputs, nil))
+	g := m.build(m.streams.lay(rows, m.padTokens, m.padOutputs, nil), m.picks)
 	defer g.ctx.Close()
 	g.ctx.Reserve()
 	memory := m.be.BackendMemory()

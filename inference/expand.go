@@ -28,8 +28,9 @@ const (
 	WeightsBF16 Weights = "bf16"
 )
 
-// resolve decides what auto means for this file on this machine.
-func (w Weights) resolve(h *header) (Weights, error) {
+// resolve decides what auto means for this file on this machine. GPUs have kernels
+// for all types.
+func (w Weights) resolve(h *header, gpu bool) (Weights, error) {
 	switch w {
 	case WeightsFile, WeightsBF16:
 		return w, nil
@@ -37,7 +38,7 @@ func (w Weights) resolve(h *header) (Weights, error) {
 	default:
 		return w, fmt.Errorf("--weights %s: give auto, file or bf16", w)
 	}
-	if cpu.X86.HasAVX512BF16 && h.grows() {
+	if !gpu && cpu.X86.HasAVX512BF16 && h.grows() {
 		return WeightsBF16, nil
 	}
 	return WeightsFile, nil

@@ -13,15 +13,24 @@ import (
 // Forward computes the rows of a batch and draws the tokens of those that
 // sample.
 func (m *Model) Forward(b *Batch) error {
-	err := m.compute(b.Rows, m.draw)
+	err := m.compute(b.Rows, m.picks, m.draw)
 	if errors.Is(err, errNaN) {
 		err = fmt.Errorf("%w%s", err, m.whereNaN(b.Rows))
 	}
 	return err
 }
 
-// draw fills in the tokens of the rows that the logits belong to.
-func (m *Model) draw(rows []Row, logits []float32, outputs []int) error {
+// draw fills in the tokens of the rows that the outputs belong to.
+func (m *Model) draw(rows []Row, g *graph, outputs []int) error {
+	if g.picks != nil {
+		best, err := g.picks.read()
+		for i := 0; err == nil && i < len(outputs); i++ {
+			r := &rows[outputs[i]]
+			r.Token, err = sampleBest(best[i], r.Draw)
+		}
+		return err
+	}
+	logits := g.logits.Floats()
 	draw := func(i int) (err error) {
 		r := &rows[outputs[i]]
 		r.Token, err = Sample(logits[i*m.vocab:(i+1)*m.vocab], r.Draw)
@@ -30,10 +39,10 @@ func (m *Model) draw(rows []Row, logits []float32, outputs []int) error {
 	if len(outputs) == 1 { // another thread would cost more than it does
 		return draw(0)
 	}
-	var g errgroup.Group
+	var drawing errgroup.Group
 	workers := runtime.GOMAXPROCS(0)
 	for w := range workers {
-		g.Go(func() error {
+		drawing.Go(func() error {
 			for i := w; i < len(outputs); i += workers {
 				if err := draw(i); err != nil {
 					return err
@@ -42,7 +51,7 @@ func (m *Model) draw(rows []Row, logits []float32, outputs []int) error {
 			return nil
 		})
 	}
-	return g.Wait()
+	return drawing.Wait()
 }
 
 // whereNaN computes the rows of a batch again, one by one, and says which layer
@@ -89,8 +98,8 @@ func (m *Model) hiddenStates(r Row) (states [][]float32) {
 // drawn.
 func (m *Model) Logits(b *Batch) ([][]float32, error) {
 	all := make([][]float32, 0, len(b.Rows))
-	err := m.compute(b.Rows, func(rows []Row, logits []float32, outputs []int) error {
-		part := make([][]float32, len(rows))
+	err := m.compute(b.Rows, false, func(rows []Row, g *graph, outputs []int) error {
+		logits, part := g.logits.Floats(), make([][]float32, len(rows))
 		for i, r := range outputs {
 			part[r] = logits[i*m.vocab : (i+1)*m.vocab]
 		}
@@ -101,8 +110,9 @@ func (m *Model) Logits(b *Batch) ([][]float32, error) {
 }
 
 // compute runs the graph over the rows, in as many parts as its size demands,
-// and hands on each part's logits: outputs[i] is the row that the i-th belong to.
-func (m *Model) compute(rows []Row, done func(part []Row, logits []float32, outputs []int) error) (err error) {
+// and hands on each part's graph: outputs[i] is the row that its i-th output
+// belongs to. picks: the device is to pick the best.
+func (m *Model) compute(rows []Row, picks bool, done func(part []Row, g *graph, outputs []int) error) (err error) {
 	defer caught(&err, "computing a batch")
 	if err := m.check(rows); err != nil {
 		return err
@@ -110,8 +120,8 @@ func (m *Model) compute(rows []Row, done func(part []Row, logits []float32, outp
 	rest := m.computeBeginnings(rows)
 	for at := 0; at < len(rest); {
 		n := m.fitting(rest[at:])
-		logits, outputs := m.step(rest[at : at+n])
-		if err := done(rows[at:at+n], logits, outputs); err != nil {
+		g := m.step(rest[at:at+n], picks)
+		if err := done(rows[at:at+n], g, g.layout.rows); err != nil {
 			return err
 		}
 		at += n
@@ -146,7 +156,7 @@ func (m *Model) computeBeginnings(rows []Row) []Row {
 		}
 		for len(parts) > 0 {
 			n := m.fitting(parts)
-			m.step(parts[:n])
+			m.step(parts[:n], m.picks).wait()
 			parts = parts[n:]
 		}
 	}
@@ -171,19 +181,21 @@ func (m *Model) fitting(rows []Row) int {
 }
 
 // step computes the graph of the rows: the last one again where only the
-// contents of its inputs differ, as from one decoding step to the next.
-func (m *Model) step(rows []Row) ([]float32, []int) {
+// contents of its inputs differ, as from one decoding step to the next. On GPUs it
+// may still be under way: reading what it gives waits, and must come before the
+// next step.
+func (m *Model) step(rows []Row, picks bool) *graph {
 	l := m.streams.lay(rows, m.padTokens, m.padOutputs, m.spare)
 	m.spare = nil
-	if m.last != nil && m.last.layout.sameShape(l) {
-		m.spare, m.last.layout = m.last.layout, l
-		m.last.step.fill(l)
+	if g := m.last; g != nil && m.reuses && picks == (g.picks != nil) && g.layout.sameShape(l) {
+		m.spare, g.layout = g.layout, l
+		g.step.fill(l)
 	} else {
 		m.forget()
-		m.last = m.build(l)
+		m.last = m.build(l, picks)
 	}
-	m.last.ctx.Compute(m.last.logits)
-	return m.last.logits.Floats(), l.rows
+	m.last.ctx.Compute(m.last.gives()...)
+	return m.last
 }
 
 // A graph is a step that is built. Its tensors lie in the memory that the
@@ -193,16 +205,52 @@ type graph struct {
 	ctx    ml.Context
 	layout *layout
 	step   *step
-	logits ml.Tensor
+	logits ml.Tensor // [vocab, outputs]
+	picks  *picks    // of the logits; nil: they are to be read themselves
 }
 
-func (m *Model) build(l *layout) *graph {
+func (m *Model) build(l *layout, picks bool) *graph {
 	g := &graph{ctx: m.be.NewContext(), layout: l}
-	g.ctx.SetBatchSize(len(l.tokens))
+	g.ctx.SetBatchSize(m.streams.sizeHint(l))
 	g.step = m.streams.graph(g.ctx, l)
 	g.logits = m.arch.forward(g.step)
-	g.ctx.Forward(g.logits)
+	if picks {
+		g.picks = pick(g.ctx, g.logits)
+	}
+	g.ctx.Forward(g.gives()...)
 	return g
+}
+
+// sizeHint is what the runtime is told of a step's size. For CUDA it only decides
+// whether the kernels are recorded to be launched at once the next time: for 1
+// they are. That is right for steps that only decode, which come in few shapes,
+// and must be wrong for the others: after a few that are recorded in vain the
+// runtime gives it up for good.
+func (s *streams) sizeHint(l *layout) int {
+	switch {
+	case !s.few:
+		return len(l.tokens)
+	case l.decodes:
+		return 1
+	}
+	return max(2, len(l.tokens))
+}
+
+// gives are the tensors that are read once the graph is computed.
+func (g *graph) gives() []ml.Tensor {
+	if g.picks != nil {
+		return g.picks.tensors()
+	}
+	return []ml.Tensor{g.logits}
+}
+
+// wait waits until the graph is computed.
+func (g *graph) wait() {
+	if g.picks != nil {
+		g.picks.sums.Floats()
+		return
+	}
+	g.logits.Floats()
 }
 
 // forget frees the last graph. It comes before any other graph is computed.

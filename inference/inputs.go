@@ -7,7 +7,8 @@ import "github.com/ollama/ollama/ml"
 // which on a GPU stops everything, and they would be copied there one by one.
 type inputs struct {
 	be     ml.Backend
-	gpu    bool
+	layer  int        // the inputs lie where this one is computed; -1: on the CPU
+	host   pinned     // what is sent as it is
 	ctx    ml.Context // owns the three
 	ints   ml.Tensor  // i32
 	halves ml.Tensor  // f16
@@ -63,20 +64,34 @@ func (in *inputs) begin(l *layout) {
 		return
 	}
 	in.size = inputSizes{max(need.ints, in.size.ints), max(need.halves, in.size.halves), max(need.floats, in.size.floats)}
-	in.close()
+	in.drop()
 	in.ctx = in.be.NewContextSize(3)
 	ctx := in.ctx.Input()
-	if in.gpu {
-		ctx = in.ctx.Layer(0)
+	if in.layer >= 0 {
+		ctx = in.ctx.Layer(in.layer)
 	}
 	in.ints, in.halves, in.floats = ctx.Empty(ml.DTypeI32, in.size.ints), ctx.Empty(ml.DTypeF16, in.size.halves), ctx.Empty(ml.DTypeF32, in.size.floats)
 }
 
-func (in *inputs) close() {
+func newInputs(be ml.Backend, at devices) inputs {
+	in := inputs{be: be, layer: -1}
+	if len(at.gpus) > 0 {
+		in.layer, in.host.device = 0, at.gpus[0].device
+	}
+	return in
+}
+
+// drop frees the memory of the inputs, close the masks' too.
+func (in *inputs) drop() {
 	if in.ctx != nil {
 		in.ctx.Close()
 		in.ctx = nil
 	}
+}
+
+func (in *inputs) close() {
+	in.drop()
+	in.host.free()
 }
 
 // int is an input of as many integers, [len(v)]; stage and send say which.

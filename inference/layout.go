@@ -12,6 +12,7 @@ type layout struct {
 	rows                       []int        // outputs[i] belongs to Rows[rows[i]]
 	spans                      []spanLayout // for the layers of each span
 	tail                       *layout      // of the outputs alone; nil: no layer needs it
+	decodes                    bool         // only: all tokens were sampled
 }
 
 // spanLayout is a batch as layers of one span see it.
@@ -52,16 +53,19 @@ func (s *streams) lay(rows []Row, padTokens, padOutputs bool, old *layout) *layo
 	if old == nil {
 		old = &layout{}
 	}
-	l := s.layRows(rows, padTokens, padOutputs, old)
+	decodes := !slices.ContainsFunc(rows, func(r Row) bool { return !r.Decode })
+	few := s.few && decodes
+	l := s.layRows(rows, padTokens, padOutputs, few, old)
+	l.decodes = decodes
 	if s.tailed {
-		s.layTail(l, rows, padOutputs, old.tail)
+		s.layTail(l, rows, padOutputs, few, old.tail)
 	}
 	return l
 }
 
 // layTail lays out the outputs alone, for layers after the last that keeps keys
 // and values: a batch of one token from each row. The outputs take its order.
-func (s *streams) layTail(l *layout, rows []Row, pad bool, old *layout) {
+func (s *streams) layTail(l *layout, rows []Row, pad, few bool, old *layout) {
 	if old == nil {
 		old = &layout{}
 	}
@@ -74,7 +78,7 @@ func (s *streams) layTail(l *layout, rows []Row, pad bool, old *layout) {
 			tails, of = append(tails, r), append(of, i)
 		}
 	}
-	l.tail = s.layRows(tails, pad, pad, old)
+	l.tail = s.layRows(tails, pad, pad, few, old)
 	places := make(map[int32]int32, len(l.tokens)) // of the tokens by the cells that they are kept in
 	for i, at := range l.spans[0].at {
 		places[at] = int32(i)
@@ -89,8 +93,8 @@ func (s *streams) layTail(l *layout, rows []Row, pad bool, old *layout) {
 	}
 }
 
-// layRows is lay without a tail.
-func (s *streams) layRows(rows []Row, padTokens, padOutputs bool, old *layout) *layout {
+// layRows is lay without a tail. few: there should be few shapes.
+func (s *streams) layRows(rows []Row, padTokens, padOutputs, few bool, old *layout) *layout {
 	order := inOrder(rows)
 	l := &layout{
 		tokens: old.tokens[:0], positions: old.positions[:0], outputs: old.outputs[:0], rows: old.rows[:0],
@@ -111,21 +115,39 @@ func (s *streams) layRows(rows []Row, padTokens, padOutputs bool, old *layout) *
 	if len(l.outputs) == 0 { // the runtime wants at least one row of logits
 		l.outputs = append(l.outputs, int32(len(l.tokens)-1))
 	}
-	if padOutputs && len(l.outputs) == 1 {
+	for range repeats(len(l.outputs), padOutputs, few) {
 		l.outputs = append(l.outputs, l.outputs[0])
 	}
-	double := padTokens && len(l.tokens) == 1
-	if double {
+	again := repeats(len(l.tokens), padTokens, few)
+	for range again {
 		l.tokens, l.positions = append(l.tokens, l.tokens[0]), append(l.positions, l.positions[0])
 	}
 	for k, sp := range s.spans {
 		s.laySpan(&l.spans[k], sp, rows, order, from)
-		if sl := &l.spans[k]; double {
-			sl.at = append(sl.at, sl.at[0])
-			sl.restore = append(sl.place[:0], 0, 0)
+		if sl := &l.spans[k]; few || again > 0 {
+			for range again {
+				sl.at, sl.place = append(sl.at, sl.at[0]), append(sl.place, sl.place[0])
+			}
+			sl.restore = sl.place
 		}
 	}
 	return l
+}
+
+// repeats is how often the first of n tokens, or outputs, is computed again: once
+// where a lone one would be treated differently, and where there should be few
+// shapes until there is a multiple of 8, or of 32 if they are many.
+func repeats(n int, double, few bool) int {
+	to := n
+	switch {
+	case few && n > 64:
+		to = (n + 31) / 32 * 32
+	case few:
+		to = (n + 7) / 8 * 8
+	case double && n == 1:
+		to = 2
+	}
+	return to - n
 }
 
 // inOrder are the numbers of the rows in the order in which they are computed.
@@ -170,7 +192,7 @@ func (s *streams) laySpan(l *spanLayout, sp span, rows []Row, order, from []int)
 	l.place = slices.Grow(l.place[:0], len(l.at))[:len(l.at)]
 	given := 0 // tokens that the groups so far give
 	for _, run := range cut(decodes, s.most-parts) {
-		given += l.decode(sp, run, given)
+		given += s.decode(l, sp, run, given)
 	}
 	for j, i := range order {
 		if r := &rows[i]; !r.Decode {
@@ -219,14 +241,22 @@ func cut(decodes []decoding, most int) [][]decoding {
 
 // decode adds the group of a run of streams. Idle slots between them take part
 // with nothing to see. It gives as many tokens as it returns, after given others.
-func (l *spanLayout) decode(sp span, run []decoding, given int) int {
+func (s *streams) decode(l *spanLayout, sp span, run []decoding, given int) int {
 	first, last, size := run[0].First, run[len(run)-1].First, run[0].Cells
+	if s.few { // so that games may come and go beside those that go on
+		first = first / (mostIdle * size) * (mostIdle * size)
+		last = min((last/(mostIdle*size)+1)*mostIdle*size, sp.total(s.limits)) - size
+	}
 	longest := 0
 	for _, d := range run {
 		longest = max(longest, min(d.pos+1, size))
 	}
-	g := l.add(group{from: run[0].token, length: 1, first: first, stride: size, count: (last-first)/size + 1, cells: longest})
-	gathers, neighbours := make([]int32, g.count), g.count == len(run)
+	from := run[0].token
+	if s.few { // not needed, and would make another shape
+		from = 0
+	}
+	g := s.add(l, s.up(longest), group{from: from, length: 1, first: first, stride: size, count: (last-first)/size + 1})
+	gathers, neighbours := make([]int32, g.count), g.count == len(run) && !s.few
 	next := 0
 	for j, d := range run {
 		i := (d.First - first) / size
@@ -238,6 +268,9 @@ func (l *spanLayout) decode(sp span, run []decoding, given int) int {
 		g.mask.see(sp, i, d.pos)
 		next++
 		l.place[d.token] = int32(given + i)
+	}
+	for ; next < g.count; next++ {
+		g.mask.hide(next)
 	}
 	if !neighbours {
 		g.gathers = gathers
@@ -258,7 +291,7 @@ func (s *streams) parts(n int) int {
 func (s *streams) prompt(l *spanLayout, sp span, r *Row, from, given int) int {
 	b, n, parts := sp.block(r.Slot, r.Block), len(r.Tokens), s.parts(len(r.Tokens))
 	if n == 1 && !s.fused { // doubled: a lone one would take another kernel
-		g := l.add(group{prompt: true, from: from, length: 2, first: b.First, stride: b.Cells, count: 1, cells: r.Pos + 1})
+		g := s.add(l, s.up(r.Pos+1), group{prompt: true, from: from, length: 2, first: b.First, stride: b.Cells, count: 1})
 		g.gathers = []int32{int32(from), int32(from)}
 		g.mask.see(sp, 0, r.Pos)
 		g.mask.see(sp, 1, r.Pos)
@@ -267,7 +300,7 @@ func (s *streams) prompt(l *spanLayout, sp span, r *Row, from, given int) int {
 	}
 	for p := range parts {
 		begin, end := n*p/parts, n*(p+1)/parts
-		g := l.add(group{prompt: true, from: from + begin, length: end - begin, first: b.First, stride: b.Cells, count: 1, cells: r.Pos + end})
+		g := s.add(l, s.up(r.Pos+end), group{prompt: true, from: from + begin, length: end - begin, first: b.First, stride: b.Cells, count: 1})
 		for i := range g.length {
 			g.mask.see(sp, i, r.Pos+begin+i)
 			l.place[g.from+i] = int32(given + begin + i)
@@ -276,15 +309,16 @@ func (s *streams) prompt(l *spanLayout, sp span, r *Row, from, given int) int {
 	return n
 }
 
-// add adds a group, whose cells it rounds up: few shapes of graphs, and views
-// that the kernels like. Its mask is that of the group in this place before.
-func (l *spanLayout) add(g group) *groupLayout {
-	g.cells = min((g.cells+31)/32*32, g.stride)
+// add adds a group that attends over so many cells, a multiple of the grain: few
+// shapes of graphs, and views that the kernels like. Its mask is that of the
+// group in this place before.
+func (s *streams) add(l *spanLayout, cells int, g group) *groupLayout {
+	g.cells = min(cells, g.stride)
 	var m mask
 	if n := len(l.groups); n < len(l.old) {
 		m = l.old[n].mask
 	}
-	m.resize(g.cells, g.length*g.count)
+	m.resize(g.cells, g.length*g.count, &s.inputs.host)
 	l.groups = append(l.groups, groupLayout{group: g, mask: m})
 	return &l.groups[len(l.groups)-1]
 }

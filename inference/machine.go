@@ -1,15 +1,28 @@
 package inference
 
+// #include <stdbool.h>
 // #include <stddef.h>
 // #include <stdlib.h>
 // // A part of the runtime's ggml-backend.h.
 // typedef struct { const char *name, *value; } feature;
 // typedef feature *(*features_of)(void *reg);
+// typedef struct {
+//   const char *name, *description;
+//   size_t memory_free;
+//   const char *id;
+//   size_t memory_total;
+//   int type;
+//   const char *device_id;
+//   struct { bool async, host_buffer, buffer_from_host_ptr, events; } caps;
+//   int driver_major, driver_minor, compute_major, compute_minor, integrated;
+//   const char *library;
+// } properties;
 // size_t ggml_backend_dev_count(void);
 // void *ggml_backend_dev_get(size_t i);
 // int ggml_backend_dev_type(void *device);
 // const char *ggml_backend_dev_name(void *device);
 // const char *ggml_backend_dev_description(void *device);
+// void ggml_backend_dev_get_props(void *device, properties *p);
 // void ggml_backend_dev_memory(void *device, size_t *free, size_t *total);
 // void *ggml_backend_dev_backend_reg(void *device);
 // void *ggml_backend_reg_get_proc_address(void *reg, const char *name);
@@ -22,10 +35,12 @@ package inference
 import "C"
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unsafe"
 
 	ggml "github.com/ollama/ollama/ml/backend/ggml/ggml/src"
 	"golang.org/x/sys/cpu"
@@ -50,8 +65,21 @@ type Machine struct {
 type GPU struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
+	ID          string `json:"id"`                // for CUDA its UUID, or a number where the driver keeps that to itself
+	Library     string `json:"library"`           // of the backend, such as CUDA
+	Compute     string `json:"compute,omitempty"` // capability, as 9.0
 	Free        uint64 `json:"free_bytes"`
 	Total       uint64 `json:"total_bytes"`
+
+	device unsafe.Pointer
+}
+
+func (g GPU) String() string {
+	text := g.Name + ", " + g.Description
+	if g.Compute != "" {
+		text += ", compute capability " + g.Compute
+	}
+	return text
 }
 
 // The types of the runtime's devices.
@@ -76,9 +104,7 @@ func Inspect() Machine {
 				m.readFeatures(C.features(device))
 			}
 		case deviceGPU, deviceIntegratedGPU:
-			var free, total C.size_t
-			C.ggml_backend_dev_memory(device, &free, &total)
-			m.GPUs = append(m.GPUs, GPU{C.GoString(C.ggml_backend_dev_name(device)), C.GoString(C.ggml_backend_dev_description(device)), uint64(free), uint64(total)})
+			m.GPUs = append(m.GPUs, describe(device))
 		}
 	}
 	for _, dir := range ggml.LibPaths() {
@@ -86,6 +112,21 @@ func Inspect() Machine {
 		m.Libraries = append(m.Libraries, found...)
 	}
 	return m
+}
+
+func describe(device unsafe.Pointer) GPU {
+	var p C.properties
+	C.ggml_backend_dev_get_props(device, &p)
+	var free, total C.size_t
+	C.ggml_backend_dev_memory(device, &free, &total)
+	g := GPU{
+		Name: C.GoString(p.name), Description: C.GoString(p.description), ID: C.GoString(p.id), Library: C.GoString(p.library),
+		Free: uint64(free), Total: uint64(total), device: device,
+	}
+	if p.compute_major > 0 {
+		g.Compute = fmt.Sprintf("%d.%d", p.compute_major, p.compute_minor)
+	}
+	return g
 }
 
 // x86 are the features of such a CPU that the runtime has kernels for and that

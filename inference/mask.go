@@ -1,6 +1,9 @@
 package inference
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // A mask says for each row, which is a token, which cells it sees. It is kept
 // from step to step, and changes only where what a row sees does.
@@ -11,12 +14,17 @@ type mask struct {
 }
 
 // resize makes a mask of this size, of which nothing is known if it had another.
-func (m *mask) resize(cells, rows int) {
+// host gives the memory.
+func (m *mask) resize(cells, rows int, host *pinned) {
 	if m.cells == cells && len(m.sees) == rows {
 		return
 	}
 	m.cells = cells
-	m.f16 = slices.Grow(m.f16[:0], 2*cells*rows)[:2*cells*rows]
+	n := 2 * cells * rows
+	if cap(m.f16) < n {
+		m.f16 = host.bytes(1 << bits.Len(uint(n-1))) // grows seldom: it is freed with the cache
+	}
+	m.f16 = m.f16[:n]
 	m.sees = slices.Grow(m.sees[:0], rows)[:rows]
 	for i := range m.sees {
 		m.sees[i] = -1

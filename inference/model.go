@@ -2,12 +2,15 @@ package inference
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
+	"os"
 	"runtime"
 	"strings"
 
+	fsggml "github.com/ollama/ollama/fs/ggml"
 	"github.com/ollama/ollama/ml"
 	_ "github.com/ollama/ollama/ml/backend" // the ggml runtime
 )
@@ -29,6 +32,10 @@ type Options struct {
 	// Progress is told the loaded share of the weights, in [0,1], from several
 	// goroutines. It may be nil.
 	Progress func(float32)
+
+	// For tests.
+	as      *manner           // that of other devices, still on the CPU
+	refuses func(Limits) bool // as a device that has no memory for these
 }
 
 // An architecture is a graph over its own weights.
@@ -67,6 +74,8 @@ type Model struct {
 	vocab      int
 	padTokens  bool // a lone token takes another kernel: double it
 	padOutputs bool
+	picks      bool // the device picks the best of the logits
+	reuses     bool // a graph can be computed again, see place
 	last       *graph
 	spare      *layout // whose memory the next one takes
 }
@@ -108,51 +117,145 @@ func Open(path string, o Options) (m *Model, err error) {
 	if m.arch, err = build(h, m.vocab); err != nil {
 		return m, err
 	}
-	if o.Weights, err = o.Weights.resolve(h); err != nil {
+	defer caught(&err, "loading "+path)
+	at, err := whereTo(o)
+	if err != nil {
+		return m, fmt.Errorf("%s: %w", path, err)
+	}
+	if o.Weights, err = o.Weights.resolve(h, len(at.gpus) > 0); err != nil {
 		return m, err
 	}
 	load := h
 	if o.Weights == WeightsBF16 {
 		load = h.expanded()
 	}
-	if o, m.Plan, m.limits, err = makePlan(load, m.arch.streams(), o); err != nil {
+	if o, m.Plan, m.limits, err = makePlan(load, m.arch.streams(), o, at); err != nil {
 		return m, err
 	}
-	m.lowest = make([]int, m.limits.Slots)
-	defer caught(&err, "loading "+path)
-	if h.file == "" {
-		f, err := h.writeSynthetic()
-		if err != nil {
-			return m, err
-		}
-		defer f.Close()
-	}
-	file := h.file
-	if o.Weights == WeightsBF16 {
-		expanded, err := writeExpanded(h)
-		if err != nil {
-			return m, err
-		}
-		defer expanded.Close()
-		file = openPath(expanded)
-	}
-	m.be, err = ml.NewBackend(file, ml.BackendParams{AllocMemory: true, NumThreads: o.Threads, FlashAttention: ml.FlashAttentionEnabled})
+	file, done, err := h.writeFor(o.Weights)
 	if err != nil {
-		return m, fmt.Errorf("%s: %w", path, err)
+		return m, err
+	}
+	defer done()
+	if err := m.place(load, file, o, at); err != nil {
+		return m, err
+	}
+	if err := m.makeRoom(load, o, at); err != nil {
+		return m, err
 	}
 	if err := m.be.Load(context.Background(), o.Progress); err != nil {
 		return m, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := bind(m.be, path, m.arch); err != nil {
-		return m, err
+	if len(at.gpus) == 0 {
+		m.probe(load)
 	}
+	return m, nil
+}
+
+// writeFor gives the file that the runtime reads the weights from, which is made
+// where they are made up or expanded. done lets go of it once they are loaded.
+func (h *header) writeFor(w Weights) (file string, done func(), err error) {
+	var made []*os.File
+	done = func() {
+		for _, f := range made {
+			f.Close()
+		}
+	}
+	if h.file == "" {
+		f, err := h.writeSynthetic()
+		if err != nil {
+			return "", done, err
+		}
+		made = append(made, f)
+	}
+	if w != WeightsBF16 {
+		return h.file, done, nil
+	}
+	f, err := writeExpanded(h)
+	if err != nil {
+		done()
+		return "", done, err
+	}
+	made = append(made, f)
+	return openPath(f), done, nil
+}
+
+// place binds the architecture's weights to where they will be loaded.
+func (m *Model) place(load *header, file string, o Options, at devices) (err error) {
+	layers := len(m.arch.streams())
+	params := ml.BackendParams{AllocMemory: true, NumThreads: o.Threads, FlashAttention: ml.FlashAttentionEnabled}
+	if params.GPULayers, err = place(load, layers, at.gpus); err != nil {
+		return err
+	}
+	m.be, err = ml.NewBackend(file, params)
+	if err != nil {
+		return fmt.Errorf("%s: %w", load.path, err)
+	}
+	// The runtime looks embeddings up on the CPU. Where they are multiplied with
+	// in the end, a GPU has them too.
+	get := m.be.Get
+	there := at.few && load.tensors[outputName] == nil && gathered[fsggml.TensorType(load.tensors[embeddingName].Kind)]
+	if there {
+		get = func(name string) ml.Tensor {
+			if name == embeddingName {
+				name = outputName
+			}
+			return m.be.Get(name)
+		}
+	}
+	m.picks = at.few && groupSize(m.vocab) > 0
+	// What a graph takes from another device is copied there, and the copies do
+	// not outlive it: it can be computed again where nothing crosses.
+	m.reuses = len(at.gpus) == 0 || len(at.gpus) == 1 && there
+	return bind(get, load.path, m.arch)
+}
+
+// makeRoom takes the memory for the cache and for the largest step. Where the
+// device refuses it, there are half as many slots, and Plan.Note says so.
+func (m *Model) makeRoom(load *header, o Options, at devices) error {
+	asked := m.limits.Rows
+	for {
+		err := m.tryRoom(o, at)
+		noRoom := NoRoom{}
+		if !errors.As(err, &noRoom) || m.limits.Rows == 1 {
+			return err
+		}
+		o.Slots, o.Pool = m.limits.Rows/2, m.limits.Pool/2
+		if o, m.Plan, m.limits, err = makePlan(load, m.arch.streams(), o, at); err != nil {
+			return err
+		}
+		m.Plan.Note = fmt.Sprintf("the device refused the memory for %d slots: going on with %d", asked, m.limits.Rows)
+	}
+}
+
+func (m *Model) tryRoom(o Options, at devices) (err error) {
+	defer func() {
+		if err != nil {
+			m.forget()
+			m.spare = nil
+			if m.streams != nil {
+				m.streams.close()
+				m.streams = nil
+			}
+		}
+	}()
+	defer caught(&err, "making room for the cache")
 	kind := ml.DTypeF16
-	if o.Cache == CacheQ8 {
+	if m.Plan.Type == CacheQ8 {
 		kind = ml.DTypeQ80
 	}
-	m.streams = newStreams(m.be, m.arch.streams(), kind, m.limits)
-	m.probe(load)
-	return m, nil
+	if o.refuses != nil && o.refuses(m.limits) {
+		panic(ml.ErrNoMem{})
+	}
+	m.lowest = make([]int, m.limits.Slots)
+	m.streams = &streams{}
+	m.streams.open(m.be, m.arch.streams(), kind, m.limits, at)
+	m.streams.most = m.mostAttentions()
+	if len(at.gpus) == 0 {
+		return nil // it gives what is asked for, and takes it when it is used
+	}
+	m.Plan.Step, err = m.WorkingSet()
+	return err
 }
 
 // caught turns a panic of the runtime, which is how it reports that memory ran
@@ -187,10 +290,10 @@ func (m *Model) Close() error {
 	return m.Codec.Close()
 }
 
-// probe asks the runtime two things once. Whether a lone row gives the same
-// bits as one among others: for some types of weights it takes another kernel,
-// and then it is doubled, because a game must not depend on its neighbours.
-// And how many attentions fit into one graph.
+// probe asks the runtime once whether a lone row gives the same bits as one among
+// others: for some types of weights it takes another kernel, and then it is
+// doubled, because a game must not depend on its neighbours. On GPUs kernels are
+// chosen by the number of rows in more ways than that, and nothing is doubled.
 func (m *Model) probe(h *header) {
 	type matrix struct {
 		kind      uint32
@@ -214,15 +317,20 @@ func (m *Model) probe(h *header) {
 			m.padTokens = m.padTokens || !k.head
 		}
 	}
+}
+
+// mostAttentions is how many fit into one graph.
+func (m *Model) mostAttentions() int {
 	// Generous counts of the graph's nodes in one layer: without attention, and
 	// for each group of rows that attends on its own.
 	const perLayer, perGroup = 40, 16
 	ctx := m.be.NewContext()
 	defer ctx.Close()
-	m.streams.most = (ctx.MaxGraphNodes()/len(m.arch.streams()) - perLayer) / perGroup
-	if m.streams.most < longestPart/attentionPart {
+	most := (ctx.MaxGraphNodes()/len(m.arch.streams()) - perLayer) / perGroup
+	if most < longestPart/attentionPart {
 		panic("inference: the runtime's graphs are too small for this architecture")
 	}
+	return most
 }
 
 // loneRowsAreEqual multiplies a weight with one row and with two rows that

@@ -43,7 +43,7 @@ func openModel(t testing.TB, o Options) *Model {
 func (m *Model) useCache(kind ml.DType) {
 	m.streams.close()
 	most := m.streams.most
-	m.streams = newStreams(m.be, m.arch.streams(), kind, m.limits)
+	m.streams.open(m.be, m.arch.streams(), kind, m.limits, devices{manner: onCPU})
 	m.streams.most = most
 }
 

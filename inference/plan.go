@@ -25,7 +25,10 @@ type Plan struct {
 	Threads int     `json:"threads"`
 	Kind    Weights `json:"weights"` // the types that are computed
 	Trained int     `json:"trained_context"`
-	MemFree uint64  `json:"memory_available_bytes"`
+	MemFree uint64  `json:"memory_available_bytes"` // of the devices before loading
+	Devices []GPU   `json:"devices,omitempty"`      // none: the CPU
+	Step    uint64  `json:"step_bytes,omitempty"`   // taken for the largest step; on the CPU as it is needed
+	Note    string  `json:"note,omitempty"`         // what a user would not expect
 }
 
 // NoRoom is an error of a model that memory, or the disk where its weights are
@@ -34,8 +37,16 @@ type NoRoom struct{ error }
 
 func (p Plan) String() string {
 	const mb = 1 << 20
-	return fmt.Sprintf("weights %d MB (%s), cache %d MB (%s, %d tokens for %d slots of at most %d), %d tokens a step, %d threads",
-		p.Weights/mb, p.Kind.describe(), p.Cache/mb, p.Type, p.Pool, p.Slots, p.Cells, p.Tokens, p.Threads)
+	on := fmt.Sprintf("%d threads", p.Threads)
+	if len(p.Devices) > 0 {
+		on = p.Devices[0].String()
+		if n := len(p.Devices); n > 1 {
+			on = fmt.Sprintf("%d GPUs from %s", n, on)
+		}
+		on = fmt.Sprintf("step %d MB, on %s", p.Step/mb, on)
+	}
+	return fmt.Sprintf("weights %d MB (%s), cache %d MB (%s, %d tokens for %d slots of at most %d), %d tokens a step, %s",
+		p.Weights/mb, p.Kind.describe(), p.Cache/mb, p.Type, p.Pool, p.Slots, p.Cells, p.Tokens, on)
 }
 
 func (w Weights) describe() string {
@@ -62,26 +73,23 @@ func (c Cache) bytes(n int) uint64 {
 }
 
 const (
-	defaultCells  = 2048
-	defaultTokens = 512
-	mostSlots     = 64  // by default: on CPU throughput has levelled off before
-	smallBlock    = 128 // cells that a block has at least
-	mostHalved    = 8   // times that the largest block is halved at most: few sizes, few kernels
+	defaultCells = 2048
+	smallBlock   = 128 // cells that a block has at least
+	mostHalved   = 8   // times that the largest block is halved at most: few sizes, few kernels
 )
 
 // leastBlock is the size of the smallest block where a slot may hold so many
-// tokens: a multiple of 32, which the kernels like.
-func leastBlock(cells int) int {
+// tokens.
+func (m manner) leastBlock(cells int) int {
 	halved := 0
-	for halved < mostHalved && cells>>(halved+1) >= smallBlock {
+	for halved < mostHalved && cells>>(halved+1) >= max(smallBlock, m.grain) {
 		halved++
 	}
-	least := (cells + 1<<halved - 1) >> halved
-	return (least + 31) / 32 * 32
+	return m.up((cells + 1<<halved - 1) >> halved)
 }
 
 // makePlan fills in what the options leave open and checks that it fits.
-func makePlan(h *header, shapes []streamShape, o Options) (Options, Plan, Limits, error) {
+func makePlan(h *header, shapes []streamShape, o Options, at devices) (Options, Plan, Limits, error) {
 	trained, err := h.count("context_length")
 	if err != nil {
 		return o, Plan{}, Limits{}, err
@@ -93,25 +101,35 @@ func makePlan(h *header, shapes []streamShape, o Options) (Options, Plan, Limits
 		return o, Plan{}, Limits{}, errors.New("slots, context, pool, tokens a step and threads must not be negative")
 	}
 	asked := o.Slots
-	o.Slots = cmp.Or(o.Slots, mostSlots)
+	o.Slots = cmp.Or(o.Slots, at.mostSlots)
 	o.Cells = cmp.Or(o.Cells, min(defaultCells, trained))
-	o.Tokens = cmp.Or(o.Tokens, defaultTokens)
+	o.Tokens = cmp.Or(o.Tokens, at.tokens)
 	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
 	o.Cache = cmp.Or(o.Cache, CacheF16)
-	p := Plan{Type: o.Cache, Slots: o.Slots, Cells: o.Cells, Tokens: o.Tokens, Threads: o.Threads, Kind: o.Weights, Trained: trained, MemFree: availableMemory()}
+	p := Plan{Type: o.Cache, Slots: o.Slots, Cells: o.Cells, Tokens: o.Tokens, Threads: o.Threads, Kind: o.Weights, Trained: trained, Devices: at.gpus}
+	var margin uint64
+	p.MemFree, margin = at.free()
 	for name, t := range h.tensors {
-		p.Weights += t.Size()
-		if name == "token_embd.weight" && h.tensors["output.weight"] == nil {
-			p.Weights += t.Size() // the runtime loads tied embeddings twice
+		if name != embeddingName {
+			p.Weights += t.Size()
+			continue
+		}
+		// The runtime loads tied embeddings twice, one of them for the CPU to look up.
+		tied, gpu := h.tensors[outputName] == nil, len(at.gpus) > 0
+		if !gpu {
+			p.Weights += t.Size()
+		}
+		if tied {
+			p.Weights += t.Size()
 		}
 	}
-	l := Limits{Rows: o.Slots, Tokens: o.Tokens, Cells: o.Cells, Least: leastBlock(o.Cells)}
+	l := Limits{Rows: o.Slots, Tokens: o.Tokens, Cells: o.Cells, Least: at.leastBlock(o.Cells)}
 	for _, s := range shapes {
 		if o.Cache == CacheQ8 && s.headDim%32 != 0 {
 			return o, p, Limits{}, fmt.Errorf("--cache q8_0: %s has heads of %d values, which are no blocks of 32", h.path, s.headDim)
 		}
 		row := 2 * o.Cache.bytes(s.row())
-		if sp := spanOf(s.window, o.Cells); sp.cells > 0 {
+		if sp := at.spanOf(s.window, o.Cells); sp.cells > 0 {
 			p.Ring += row * uint64(sp.cells)
 			l.Window = max(l.Window, sp.window)
 			if l.Ring == 0 || sp.cells < l.Ring {
@@ -121,9 +139,9 @@ func makePlan(h *header, shapes []streamShape, o Options) (Options, Plan, Limits
 			p.Token += row
 		}
 	}
-	room := p.MemFree
-	if asked == 0 && o.Pool == 0 {
-		room /= 2
+	room := p.MemFree - min(margin, p.MemFree)
+	if asked == 0 && o.Pool == 0 && len(at.gpus) == 0 {
+		room /= 2 // the machine has other work
 	}
 	if err := p.share(&l, o.Pool, asked == 0, room); err != nil {
 		return o, p, l, NoRoom{fmt.Errorf("%s: %s does not fit into the %d MB of memory that are free: %w", h.path, p, p.MemFree>>20, err)}
@@ -143,7 +161,9 @@ func (p *Plan) share(l *Limits, asked int, fewer bool, room uint64) error {
 		if asked == 0 && p.MemFree > 0 && p.Token > 0 {
 			taken := p.Weights + p.Ring*uint64(l.Slots)
 			left := room - min(room, taken)
-			left -= left / 8 // for the step itself
+			if len(p.Devices) == 0 {
+				left -= left / 8 // for the step itself
+			}
 			l.Pool = min(l.Pool, max(block, int(left/p.Token)/block*block))
 			l.Slots = p.mostKept(l)
 		}
@@ -161,7 +181,11 @@ func (p *Plan) share(l *Limits, asked int, fewer bool, room uint64) error {
 		}
 		l.Rows /= 2
 	}
-	if p.Weights+p.Cache > p.MemFree || l.Slots < l.Rows {
+	most := p.MemFree
+	if len(p.Devices) > 0 {
+		most = room
+	}
+	if p.Weights+p.Cache > most || l.Slots < l.Rows {
 		return errors.New("use fewer --slots or a smaller --context")
 	}
 	return nil

@@ -53,9 +53,7 @@ func Best(logits []float32, k int) ([]Candidate, error) {
 		sink(heap, 0)
 		worst = heap[0].Logit
 	}
-	slices.SortFunc(heap, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(b.Logit, a.Logit), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(heap, byLogit)
 	return heap, nil
 }
 
@@ -88,6 +86,11 @@ func Sample(logits []float32, draw float64) (int32, error) {
 	if err != nil || len(best) == 0 {
 		return 0, cmp.Or(err, errors.New("no logits to sample from"))
 	}
+	return sampleBest(best, draw)
+}
+
+// sampleBest draws one of the TopK best, best first.
+func sampleBest(best []Candidate, draw float64) (int32, error) {
 	var p [TopK]float64
 	total := 0.0
 	for i, c := range best {

@@ -18,11 +18,29 @@ type streams struct {
 	ctx    ml.Context // owns the memory
 	spans  []span     // that layers have; each differs from the others
 	tailed bool       // the last layers keep nothing
-	fused  bool       // prompts too take the runtime's fused attention, see attend
 	most   int        // attentions that a step's graph has room for
 	layers []stream
+	limits Limits
 	inputs inputs
+	manner
 }
+
+// A manner is how steps are laid out for the kernels of a kind of device.
+type manner struct {
+	fused bool // prompts too take the runtime's fused attention, see attend
+	grain int  // attention goes over multiples of so many cells
+	few   bool // steps that only decode come in few shapes: the runtime keeps a graph
+
+	mostSlots int // by default
+	tokens    int // of a step, by default
+}
+
+var (
+	// On CPUs throughput has levelled off before 64 slots.
+	onCPU = manner{grain: 32, mostSlots: 64, tokens: 512}
+	// CUDA's fused kernels want multiples of 256 cells where several heads share keys.
+	onGPU = manner{fused: true, grain: 256, few: true, mostSlots: 512, tokens: 2048}
+)
 
 // A span is how layers keep a slot, and what they see of it. They keep it in its
 // block of the pool, each position in a cell of its own, or, if they look back
@@ -39,12 +57,15 @@ type span struct {
 // order of the cells, and a game must not depend on such sizes.
 const longestPart = 256
 
+// up rounds n up to a multiple of the grain.
+func (m manner) up(n int) int { return (n + m.grain - 1) / m.grain * m.grain }
+
 // spanOf is how a layer with this window keeps slots of at most so many cells.
-func spanOf(window, cells int) span {
+func (m manner) spanOf(window, cells int) span {
 	if window >= cells {
 		window = 0
 	}
-	ring := (window + longestPart - 1 + 31) / 32 * 32
+	ring := m.up(window + longestPart - 1)
 	if window == 0 || ring >= cells {
 		return span{window, 0}
 	}
@@ -58,12 +79,15 @@ type stream struct {
 	keys, values ml.Tensor
 }
 
-func newStreams(be ml.Backend, shapes []streamShape, kind ml.DType, l Limits) *streams {
-	s := &streams{ctx: be.NewContextSize(2 * len(shapes)), fused: kind != ml.DTypeF16, inputs: inputs{be: be}}
+// open makes the cache. If memory runs out, which is a panic of the runtime, close
+// frees what there is of it.
+func (s *streams) open(be ml.Backend, shapes []streamShape, kind ml.DType, l Limits, at devices) {
+	*s = streams{ctx: be.NewContextSize(2 * len(shapes)), limits: l, inputs: newInputs(be, at), manner: at.manner}
+	s.fused = s.fused || kind != ml.DTypeF16
 	for i, shape := range shapes {
 		layer := stream{streamShape: shape}
 		if shape.kvHeads > 0 {
-			ctx, sp := s.ctx.Layer(i), spanOf(shape.window, l.Cells)
+			ctx, sp := s.ctx.Layer(i), s.spanOf(shape.window, l.Cells)
 			layer.span = s.addSpan(sp)
 			n := sp.total(l)
 			layer.keys, layer.values = ctx.Zeros(kind, shape.row(), n), ctx.Zeros(kind, shape.row(), n)
@@ -71,12 +95,13 @@ func newStreams(be ml.Backend, shapes []streamShape, kind ml.DType, l Limits) *s
 		s.layers = append(s.layers, layer)
 	}
 	s.tailed = shapes[len(shapes)-1].kvHeads == 0
-	return s
 }
 
 func (s *streams) close() {
-	s.inputs.close()
-	s.ctx.Close()
+	if s.ctx != nil {
+		s.inputs.close()
+		s.ctx.Close()
+	}
 }
 
 // total is how many cells a layer has for all slots.

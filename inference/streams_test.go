@@ -66,10 +66,10 @@ func at(first, cells int, r Row) Row {
 }
 
 func TestLay(t *testing.T) {
-	plain := &streams{spans: []span{{}}, most: 9}
-	fused := &streams{spans: []span{{}}, most: 9, fused: true}
-	rings := &streams{spans: []span{{}, {3, 6}}, most: 9}
-	tailed := &streams{spans: []span{{}}, most: 9, tailed: true}
+	plain := &streams{spans: []span{{}}, most: 9, manner: onCPU}
+	fused := &streams{spans: []span{{}}, most: 9, manner: manner{fused: true, grain: 32}}
+	rings := &streams{spans: []span{{}, {3, 6}}, most: 9, manner: onCPU}
+	tailed := &streams{spans: []span{{}}, most: 9, tailed: true, manner: onCPU}
 	for _, test := range []struct {
 		name                  string
 		s                     *streams
@@ -333,7 +333,7 @@ func TestLayRandomly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 1500 {
 		slots, least := 1+rng.IntN(9), 1+rng.IntN(70)
-		s := &streams{spans: []span{{}}, most: 1 + rng.IntN(12), fused: rng.IntN(2) == 0, tailed: rng.IntN(2) == 0}
+		s := &streams{spans: []span{{}}, most: 1 + rng.IntN(12), tailed: rng.IntN(2) == 0, manner: manner{fused: rng.IntN(2) == 0, grain: 32}}
 		if rng.IntN(2) == 0 { // a window whose ring has room for the longest rows
 			window := 1 + rng.IntN(10)
 			s.spans = append(s.spans, span{window, rng.IntN(2) * (window + 4 + rng.IntN(40))})
