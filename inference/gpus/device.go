@@ -114,7 +114,7 @@ func (d *Device) describe() {
 	if major, minor, code := h.GetCudaComputeCapability(); code == nvml.SUCCESS && major > 0 {
 		d.Capability = fmt.Sprintf("%d.%d", major, minor)
 	}
-	d.Total, d.Free, d.Used = memory(h)
+	d.Total, d.Free, d.Used, _ = memory(h)
 	if d.Free != nil {
 		d.From = "nvml"
 	}
@@ -138,17 +138,17 @@ func (d *Device) describe() {
 	d.ECCErrors = reading(h.GetTotalEccErrors(nvml.MEMORY_ERROR_TYPE_UNCORRECTED, nvml.VOLATILE_ECC))
 }
 
-// memory gives the total, free and used bytes. A GPU with nothing free and
-// nothing used is one that does not tell.
-func memory(h nvml.Device) (total, free, used *uint64) {
-	m, ok := known(h.GetMemoryInfo())
-	if !ok || m.Total == 0 {
-		return nil, nil, nil
+// memory gives the total, free and used bytes, and NVML's answer. A GPU with
+// nothing free and nothing used is one that does not tell.
+func memory(h nvml.Device) (total, free, used *uint64, code nvml.Return) {
+	m, code := h.GetMemoryInfo()
+	switch {
+	case code != nvml.SUCCESS || m.Total == 0:
+		return nil, nil, nil, code
+	case m.Free == 0 && m.Used == 0 || m.Free > m.Total || m.Used > m.Total:
+		return &m.Total, nil, nil, code
 	}
-	if m.Free == 0 && m.Used == 0 || m.Free > m.Total || m.Used > m.Total {
-		return &m.Total, nil, nil
-	}
-	return &m.Total, &m.Free, &m.Used
+	return &m.Total, &m.Free, &m.Used, code
 }
 
 // processes that compute on a GPU. Those of other containers have no name here.

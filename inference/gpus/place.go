@@ -174,26 +174,38 @@ func fewest(able []Device, need Need) int {
 }
 
 // deal makes groups of n GPUs each, at most most, in all of which the model
-// fits: those of the GPUs with the most room, each to the group that has the
-// least so far. Where that leaves a group too small, it tries with one less;
-// one group fits, see fewest.
+// fits, of the GPUs with the most room. Neighbours go together where that fits:
+// they are often closer on the bus. Else each GPU goes to the group that has the
+// least so far. Where that leaves one too small, it tries with one group less; a
+// single one fits, see fewest.
 func deal(able []Device, need Need, n, most int) [][]Device {
+	small := func(g []Device) bool { return !need.fits(roomOf(g), n) }
 	for ; most > 1; most-- {
-		groups := make([][]Device, most)
-		for _, d := range able[:n*most] {
-			least := -1
-			for i, g := range groups {
-				if len(g) < n && (least < 0 || roomOf(g) < roomOf(groups[least])) {
-					least = i
-				}
+		chosen := slices.Clone(able[:n*most])
+		if groups := balanced(chosen, n); !slices.ContainsFunc(groups, small) {
+			slices.SortFunc(chosen, func(a, b Device) int { return cmp.Compare(a.Index, b.Index) })
+			if near := slices.Collect(slices.Chunk(chosen, n)); !slices.ContainsFunc(near, small) {
+				return near
 			}
-			groups[least] = append(groups[least], d)
-		}
-		if !slices.ContainsFunc(groups, func(g []Device) bool { return !need.fits(roomOf(g), n) }) {
 			return groups
 		}
 	}
 	return [][]Device{slices.Clone(able[:n])}
+}
+
+// balanced deals the GPUs, which come with the most room first, to groups of n.
+func balanced(devices []Device, n int) [][]Device {
+	groups := make([][]Device, len(devices)/n)
+	for _, d := range devices {
+		least := -1
+		for i, g := range groups {
+			if len(g) < n && (least < 0 || roomOf(g) < roomOf(groups[least])) {
+				least = i
+			}
+		}
+		groups[least] = append(groups[least], d)
+	}
+	return groups
 }
 
 // check says what of the wish the placement does not fulfil.
@@ -209,22 +221,13 @@ func (p Placement) check(devices []Device, need Need, replicas int, named bool) 
 	case len(p.Groups) == 0 && len(devices) == 1:
 		return fmt.Errorf("the model does not fit: %s; take a smaller one, or free memory", reasons)
 	case len(p.Groups) == 0:
-		return fmt.Errorf("the model does not fit, even split over all GPUs: it needs %s, and %s of room are there (%s); take a smaller one, or free memory",
-			size(need.of(len(devices))), size(p.leftRoom()), reasons)
+		usable := slices.DeleteFunc(slices.Clone(devices), func(d Device) bool { return d.Unusable() != "" })
+		return fmt.Errorf("the model does not fit, even split over all GPUs: it needs %s of their %s of room (%s); take a smaller one, or free memory",
+			size(need.of(max(1, len(usable)))), size(roomOf(usable)), reasons)
 	case replicas > len(p.Groups):
 		return fmt.Errorf("--replicas %d: there is room for %d of %s each (%s)", replicas, len(p.Groups), size(need.Bytes), firstOf(reasons, "one is on every GPU"))
 	case named && replicas == 0 && len(p.Left) > 0:
 		return fmt.Errorf("--gpus names GPUs that cannot be used (%s): leave them out, or free memory", reasons)
 	}
 	return nil
-}
-
-// leftRoom is the room on the GPUs that could be used.
-func (p Placement) leftRoom() (sum uint64) {
-	for _, l := range p.Left {
-		if l.Device.Unusable() == "" {
-			sum += room(l.Device)
-		}
-	}
-	return sum
 }

@@ -98,9 +98,8 @@ func ask(h nvml.Device) (Sample, error) {
 	if see(code) == nvml.SUCCESS {
 		s.Util, s.MemUtil = &util.Gpu, &util.Memory
 	}
-	_, code = h.GetMemoryInfo()
+	_, _, s.Used, code = memory(h)
 	see(code)
-	_, _, s.Used = memory(h)
 	power, code := h.GetPowerUsage()
 	s.Power = positive(power, see(code))
 	counter, code := h.GetTotalEnergyConsumption()
