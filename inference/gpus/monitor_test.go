@@ -261,18 +261,22 @@ func TestMonitorFreesEvents(t *testing.T) {
 
 func TestReasons(t *testing.T) {
 	for _, c := range []struct {
-		r    Reasons
-		all  []string
-		slow []string
+		r     Reasons
+		all   string
+		slows []bool
 	}{
-		{0, nil, nil},
-		{nvml.ClocksThrottleReasonGpuIdle, []string{"idle"}, nil},
+		{0, "", nil},
+		{nvml.ClocksThrottleReasonGpuIdle, "idle", []bool{false}},
 		{nvml.ClocksThrottleReasonGpuIdle | nvml.ClocksThrottleReasonSwPowerCap | nvml.ClocksThrottleReasonHwThermalSlowdown,
-			[]string{"idle", "power cap", "hardware thermal slowdown"}, []string{"power cap", "hardware thermal slowdown"}},
-		{1<<40 | 1<<20, []string{"reason 0x100000", "reason 0x10000000000"}, []string{"reason 0x100000", "reason 0x10000000000"}},
+			"idle, power cap, hardware thermal slowdown", []bool{false, true, true}},
+		{1<<40 | 1<<20, "reason 0x100000, reason 0x10000000000", []bool{true, true}},
 	} {
-		if !slices.Equal(c.r.Names(), c.all) || !slices.Equal(c.r.Slow(), c.slow) {
-			t.Errorf("%x: %q, %q", uint64(c.r), c.r.Names(), c.r.Slow())
+		var slows []bool
+		for _, name := range c.r.Names() {
+			slows = append(slows, Throttles(name))
+		}
+		if c.r.String() != c.all || !slices.Equal(slows, c.slows) {
+			t.Errorf("%x: %q, %v", uint64(c.r), c.r, slows)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package gpus
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,12 +34,14 @@ type Sample struct {
 // Reasons are why a GPU's clocks are held down, as NVML's bits.
 type Reasons uint64
 
-// reasons name the bits of NVML, and say which slow down a GPU that has work.
-var reasons = []struct {
+type reason struct {
 	bit  Reasons
 	name string
-	slow bool
-}{
+	slow bool // see Throttles
+}
+
+// reasons are NVML's bits.
+var reasons = []reason{
 	{nvml.ClocksThrottleReasonGpuIdle, "idle", false},
 	{nvml.ClocksThrottleReasonApplicationsClocksSetting, "application clocks", false},
 	{nvml.ClocksThrottleReasonSwPowerCap, "power cap", true},
@@ -53,16 +56,10 @@ var reasons = []struct {
 }
 
 // Names are those of all bits; one that has no name here shows its value.
-func (r Reasons) Names() []string { return r.names(false) }
-
-// Slow are the names of those that slow down a GPU that has work: not that it
-// idles, nor clocks that somebody chose.
-func (r Reasons) Slow() []string { return r.names(true) }
-
-func (r Reasons) names(slowOnly bool) []string {
+func (r Reasons) Names() []string {
 	var names []string
 	for _, known := range reasons {
-		if r&known.bit != 0 && (known.slow || !slowOnly) {
+		if r&known.bit != 0 {
 			names = append(names, known.name)
 		}
 		r &^= known.bit
@@ -73,6 +70,13 @@ func (r Reasons) names(slowOnly bool) []string {
 	return names
 }
 
+// Throttles says whether a reason of this name slows down a GPU that has work:
+// not that it idles, nor clocks that somebody chose.
+func Throttles(name string) bool {
+	return !slices.ContainsFunc(reasons, func(r reason) bool { return r.name == name && !r.slow })
+}
+
+// String is the names with commas between, "" for none.
 func (r Reasons) String() string { return strings.Join(r.Names(), ", ") }
 
 // gone are NVML's answers for a GPU that will not come back by itself.
