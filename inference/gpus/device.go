@@ -206,8 +206,7 @@ func (p Process) String() string {
 	return fmt.Sprintf("%d (%s)", p.PID, p.Name)
 }
 
-// Lines describe the GPU for people: what it is, then what is on it, then what
-// is wrong with it.
+// Lines describe the GPU for people: what it is, then what is on it.
 func (d Device) Lines() []string {
 	parts := []string{d.String() + ": " + firstOf(d.Name, "no name")}
 	switch {
@@ -240,12 +239,19 @@ func (d Device) Lines() []string {
 		}
 		lines = append(lines, line)
 	}
-	if why := d.Unusable(); why != "" {
-		lines = append(lines, "cannot be used: "+why)
-	} else if d.Mode == ModeExclusive {
-		lines = append(lines, "its compute mode is exclusive: one process at a time")
-	}
 	return lines
+}
+
+// Warning says what is in the way of computing on the GPU, or may come to be;
+// "" if nothing is.
+func (d Device) Warning() string {
+	if why := d.Unusable(); why != "" {
+		return fmt.Sprintf("%v cannot be used: %s", d, why)
+	}
+	if d.Mode == ModeExclusive {
+		return fmt.Sprintf("%v takes one process at a time: its compute mode is exclusive", d)
+	}
+	return ""
 }
 
 func firstOf(a, b string) string {

@@ -105,26 +105,28 @@ func TestUnusable(t *testing.T) {
 		return func() (nvml.ComputeMode, nvml.Return) { return m, nvml.SUCCESS }
 	}
 	for _, c := range []struct {
-		name string
-		set  func(d *server.Device)
-		want string // in Unusable
-		line string // the last
+		name    string
+		set     func(d *server.Device)
+		want    string // in Unusable
+		warning string
 	}{
-		{"idle", func(d *server.Device) {}, "", "GPU 1: "},
-		{"shared", func(d *server.Device) { d.GetComputeRunningProcessesFunc = busy }, "", "process 1073741824"},
-		{"MIG", func(d *server.Device) { d.MigMode = nvml.DEVICE_MIG_ENABLE }, "nvidia-smi -i 1 -mig 0", "cannot be used: MIG mode is on"},
-		{"prohibited", func(d *server.Device) { d.GetComputeModeFunc = mode(nvml.COMPUTEMODE_PROHIBITED) }, "prohibited: nvidia-smi -i 1 -c 0", "cannot be used: its compute mode"},
-		{"exclusive, idle", func(d *server.Device) { d.GetComputeModeFunc = mode(nvml.COMPUTEMODE_EXCLUSIVE_PROCESS) }, "", "exclusive: one process at a time"},
+		{"idle", func(d *server.Device) {}, "", ""},
+		{"shared", func(d *server.Device) { d.GetComputeRunningProcessesFunc = busy }, "", ""},
+		{"MIG", func(d *server.Device) { d.MigMode = nvml.DEVICE_MIG_ENABLE }, "nvidia-smi -i 1 -mig 0", "GPU 1 cannot be used: MIG mode is on"},
+		{"prohibited", func(d *server.Device) { d.GetComputeModeFunc = mode(nvml.COMPUTEMODE_PROHIBITED) }, "prohibited: nvidia-smi -i 1 -c 0", "GPU 1 cannot be used: its compute mode"},
+		{"exclusive, idle", func(d *server.Device) { d.GetComputeModeFunc = mode(nvml.COMPUTEMODE_EXCLUSIVE_PROCESS) }, "", "GPU 1 takes one process at a time"},
 		{"exclusive, busy", func(d *server.Device) {
 			d.GetComputeModeFunc, d.GetComputeRunningProcessesFunc = mode(nvml.COMPUTEMODE_EXCLUSIVE_PROCESS), busy
-		}, "exclusive and process 1073741824 is on it", "cannot be used"},
+		}, "exclusive and process 1073741824 is on it", "GPU 1 cannot be used"},
 	} {
 		s := box(2)
 		c.set(gpu(s, 1))
 		d := mustList(t, mustNew(t, s))[1]
-		lines := d.Lines()
-		if got := d.Unusable(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) || !strings.Contains(lines[len(lines)-1], c.line) {
-			t.Errorf("%s: %q, %q", c.name, got, lines)
+		if got := d.Unusable(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q", c.name, got)
+		}
+		if got := d.Warning(); (got == "") != (c.warning == "") || !strings.HasPrefix(got, c.warning) {
+			t.Errorf("%s: %q", c.name, got)
 		}
 	}
 }
