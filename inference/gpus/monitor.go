@@ -96,12 +96,16 @@ func (m *Monitor) Stop() error {
 	}
 }
 
+// stale is when a sample says nothing any more of what is.
+const stale = 10 * Interval
+
 // Latest are the newest samples, at most one of each GPU, in the order of the
-// devices. A GPU that is lost has none.
+// devices. A GPU that is lost has none, and none has one while NVML hangs.
 func (m *Monitor) Latest() []Sample {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Clone(m.latest)
+	now := m.clock.Now().Sub(m.start)
+	return slices.DeleteFunc(slices.Clone(m.latest), func(s Sample) bool { return now-s.At > stale })
 }
 
 func (m *Monitor) run() {

@@ -90,8 +90,13 @@ func TestMonitor(t *testing.T) {
 	if last := <-w.rounds; *last[7].Joules != 700 || last[7].At != 1100*time.Millisecond {
 		t.Errorf("the last sample: %+v", last[7])
 	}
+	w.now = w.now.Add(stale)
 	if latest := w.Latest(); len(latest) != 8 || *latest[7].Joules != 700 {
 		t.Errorf("%+v", latest)
+	}
+	w.now = w.now.Add(1)
+	if latest := w.Latest(); len(latest) != 0 {
+		t.Errorf("%+v is old", latest)
 	}
 	if told := w.told(); told != nil {
 		t.Errorf("%q", told)

@@ -11,7 +11,7 @@ import (
 const (
 	// ContextBytes are the CUDA context's, with the kernels loaded and the
 	// matrix library's workspace. The driver takes them when the process first
-	// uses the GPU, so that they are not among its free bytes for long.
+	// uses the GPU, so that they count as free until then.
 	ContextBytes = 512 << 20
 
 	// MarginShare of the free memory covers what pages and alignment lose, and

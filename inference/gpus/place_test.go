@@ -179,6 +179,17 @@ func TestPlaceAlways(t *testing.T) {
 		if len(seen) != len(devices) {
 			t.Fatalf("%v, need %v: %d GPUs of %d are told of", rooms, need, len(seen), len(devices))
 		}
+		for n := 1; n <= len(p.Groups)+1; n++ { // as many replicas as went, or fewer, go; no more do
+			some, err := Place(devices, need, n, false)
+			if (err == nil) != (n <= len(p.Groups)) || err == nil && (len(some.Groups) != n || len(some.Groups)+len(some.Left) > len(devices)) {
+				t.Fatalf("%v, need %v, %d replicas of %d: %v, %+v", rooms, need, n, len(p.Groups), err, some)
+			}
+			for _, g := range some.Groups {
+				if !need.fits(roomOf(g.Devices), len(g.Devices)) {
+					t.Fatalf("%v, need %v, %d replicas: %+v", rooms, need, n, some)
+				}
+			}
+		}
 	}
 }
 
