@@ -3,6 +3,7 @@ module selfplay
 go 1.26.0
 
 require (
+	github.com/NVIDIA/go-nvml v0.13.4-1
 	github.com/daulet/tokenizers v1.24.0
 	github.com/ollama/ollama v0.24.0
 	github.com/spf13/cobra v1.10.2

@@ -22,6 +22,7 @@ type Options struct {
 	Progress   io.Writer // where progress lines go; nil: nowhere
 	Terminal   bool      // Progress is a terminal: rewrite one line
 
+	Watch Watch          // looks at the GPUs while games are played; nil: none
 	Trace io.WriteCloser // where the timeline goes, see timeline; Play closes it; nil: nowhere
 }
 
@@ -78,6 +79,8 @@ type Summary struct {
 	EngineSeconds     float64 `json:"engine_seconds"`
 	HostShare         float64 `json:"host_share"` // of the time from the first step to the last, neither engine nor waiting for the store
 
+	GPU *GPUUse `json:"gpu,omitempty"` // of this invocation; nil: none was watched
+
 	Dir      string  `json:"run"` // the folder
 	WholeRun Counts  `json:"whole_run"`
 	Report   *Report `json:"-"` // of the whole run
@@ -118,13 +121,38 @@ func playRest(ctx context.Context, o Options, t *timeline) (Summary, error) {
 		return Summary{}, err
 	}
 	show := &progressLine{w: o.Progress, terminal: o.Terminal, before: before, planned: o.Experiment.Plan().Len()}
-	sum, playErr := play(ctx, o.Player, jobs, show, t, store.Append)
+	sum, playErr := playWatched(ctx, o, store, jobs, show, t)
 	sum.Dir = o.Dir
 	if sum.Report, err = store.Report(); err != nil {
 		return sum, errors.Join(playErr, err)
 	}
 	sum.WholeRun = sum.Report.Counts
 	return sum, explain(ctx, playErr, sum.WholeRun, o.Dir)
+}
+
+// playWatched plays what remains, if anything, with the GPUs watched.
+func playWatched(ctx context.Context, o Options, store *Store, jobs iter.Seq[scheduler.Job], show *progressLine, t *timeline) (Summary, error) {
+	if o.Watch == nil || show.before == show.planned {
+		return play(ctx, o.Player, jobs, show, t, store.Append)
+	}
+	watched, err := startWatch(o.Watch, store)
+	if err != nil {
+		return Summary{}, err
+	}
+	show.gpus = o.Watch.Latest
+	sum, err := play(ctx, o.Player, jobs, show, t, store.Append)
+	if lost := watched.close(); lost != nil {
+		if err != nil {
+			lost = fmt.Errorf("%w; %w", err, lost)
+		}
+		err = lost
+	}
+	use, readErr := store.gpuUse(sum.Games, sum.CompletionTokens)
+	sum.GPU = use
+	if err == nil {
+		err = readErr
+	}
+	return sum, err
 }
 
 // play runs the player over the jobs that remain, if any.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"selfplay/inference/gpus"
 	"selfplay/scheduler"
 )
 
@@ -14,8 +15,9 @@ import (
 type progressLine struct {
 	w        io.Writer // nil: silent
 	terminal bool
-	before   int // games that had ended before
-	planned  int // of the whole run
+	before   int                  // games that had ended before
+	planned  int                  // of the whole run
+	gpus     func() []gpus.Sample // the newest; nil: none are watched
 
 	shown time.Duration // when it was written last, on the clock of Progress.Elapsed
 }
@@ -51,18 +53,29 @@ func (l *progressLine) show(p scheduler.Progress) {
 	}
 }
 
-// text is the line. Rates are means since the start of this session.
+// text is the line. Rates are means since the start of this session. A terminal
+// has 80 columns: there the GPUs take the place of what tells less.
 func (l *progressLine) text(p scheduler.Progress) string {
 	ended := l.before + p.Ended
-	line := fmt.Sprintf("%s of %s games, %d%%", thousands(ended), thousands(l.planned), 100*ended/l.planned)
+	gpu := l.gpuText()
+	short := gpu != "" && l.terminal
+	line := fmt.Sprintf("%s of %s games", thousands(ended), thousands(l.planned))
+	if !short {
+		line += fmt.Sprintf(", %d%%", 100*ended/l.planned)
+	}
 	seconds := p.Elapsed.Seconds()
 	if seconds <= 0 {
 		return line
 	}
 	if p.CompletionTokens+p.PrefillTokens > 0 { // long before the first game ends
-		line += fmt.Sprintf(", %s playing, %s tokens/s read, %s written", thousands(p.Live()),
-			thousands(int(float64(p.PrefillTokens)/seconds)), thousands(int(float64(p.CompletionTokens)/seconds)))
+		read, written := thousands(int(float64(p.PrefillTokens)/seconds)), thousands(int(float64(p.CompletionTokens)/seconds))
+		if short {
+			line += fmt.Sprintf(", %s tokens/s", written)
+		} else {
+			line += fmt.Sprintf(", %s playing, %s tokens/s read, %s written", thousands(p.Live()), read, written)
+		}
 	}
+	line += gpu
 	if p.Ended == 0 {
 		return line
 	}
@@ -72,6 +85,40 @@ func (l *progressLine) text(p scheduler.Progress) string {
 		line += fmt.Sprintf(", %s left", roughly(float64(left)/perS))
 	}
 	return line
+}
+
+// gpuText is the mean utilization and the power of all GPUs that tell it.
+func (l *progressLine) gpuText() string {
+	if l.gpus == nil {
+		return ""
+	}
+	var util, count, watts float64
+	samples := l.gpus()
+	for _, s := range samples {
+		if s.Util != nil {
+			util += float64(*s.Util)
+			count++
+		}
+		if s.Power != nil {
+			watts += float64(*s.Power) / 1000
+		}
+	}
+	text := ", gpu"
+	if len(samples) > 1 {
+		text = ", gpus"
+	}
+	if count > 0 {
+		text += fmt.Sprintf(" %.0f%%", util/count)
+	}
+	switch {
+	case watts >= 1000:
+		text += fmt.Sprintf(" %.1f kW", watts/1000)
+	case watts > 0:
+		text += fmt.Sprintf(" %.0f W", watts)
+	case count == 0:
+		return ""
+	}
+	return text
 }
 
 // roughly is a number of seconds in the two largest units that matter.

@@ -33,6 +33,8 @@ type Report struct {
 	MuMean      map[string]float64            `json:"mu_mean"`
 	GapMean     *float64                      `json:"gap_mean,omitempty"`
 
+	GPU *GPUUse `json:"gpu,omitempty"` // nil: no session watched any
+
 	ByGame map[string]Counts       `json:"by_game"`
 	ByLang map[string]AnswerCounts `json:"by_lang"` // answers given in the language
 }
@@ -127,9 +129,11 @@ func (r *Run) Report() (*Report, error) {
 			return err
 		}
 		played := make([]time.Duration, len(r.How)) // by session
+		tokens := map[int]int{}                     // written, by session
 		err = answers(tx, func(a Answers) error {
 			rep.countAnswers(a)
 			qualities.add(a)
+			tokens[a.Session] += a.CompletionTokens
 			if a.Session < len(played) { // else it began after run.json was read
 				played[a.Session] = max(played[a.Session], a.End)
 			}
@@ -137,6 +141,9 @@ func (r *Run) Report() (*Report, error) {
 		})
 		for _, d := range played {
 			rep.Seconds += d.Seconds()
+		}
+		if err == nil {
+			rep.GPU, err = runGPUs(tx, tokens)
 		}
 		return err
 	})

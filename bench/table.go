@@ -34,6 +34,7 @@ func (rep *Report) WriteText(w io.Writer, dir string) error {
 	b.WriteString("first: margin of seat 0 where both play in the column's language\n\n")
 	rep.perfectTables(&b)
 	answerTable(&b, e.Langs, rep.ByLang)
+	rep.GPU.table(&b, rep.Games)
 	fmt.Fprintf(&b, "\nresults: %s\n", dir)
 	_, err := io.WriteString(w, b.String())
 	return err

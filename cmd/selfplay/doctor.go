@@ -14,6 +14,7 @@ import (
 
 	"selfplay/inference"
 	"selfplay/inference/files"
+	"selfplay/inference/gpus"
 )
 
 // The chat that the doctor shows and has answered, and the answer's length.
@@ -27,6 +28,7 @@ const (
 type checkup struct {
 	Program  map[string]string      `json:"program"` // what it is made of, and the versions
 	Machine  inference.Machine      `json:"machine"`
+	NVML     gpuCheck               `json:"nvml"`
 	Folders  []folder               `json:"folders"`
 	Warnings []string               `json:"warnings"`
 	Model    *inference.Description `json:"model,omitempty"`
@@ -85,7 +87,8 @@ func doctorCommand() *cobra.Command {
 
 func (d *checkup) run(c *cobra.Command, w io.Writer, model string) error {
 	d.Program, d.Machine, d.Folders = programVersions(), inference.Inspect(), folders()
-	d.Warnings = warnings(d.Machine)
+	d.NVML = checkGPUs(gpus.Find)
+	d.Warnings = append(warnings(d.Machine), d.NVML.warnings()...)
 	d.printMachine(w)
 	if model != "" {
 		if err := d.checkModel(c, w, model); err != nil {

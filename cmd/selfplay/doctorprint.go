@@ -37,6 +37,7 @@ func (d *checkup) printMachine(w io.Writer) {
 	for _, g := range m.GPUs {
 		line(w, "gpu", fmt.Sprintf("%s, %s, %s free of %s", g.Name, g.Description, megabytes(g.Free), megabytes(g.Total)))
 	}
+	d.NVML.print(w)
 	for _, f := range d.Folders {
 		text := f.Path + ": not there"
 		if f.There {
