@@ -60,13 +60,14 @@ func (d devices) free() (bytes, margin uint64) {
 	}
 	for _, g := range d.gpus {
 		bytes += g.Free
-		margin += max(g.Free/16, leastMargin)
+		margin += max(g.Free/32, leastMargin)
 	}
 	return bytes, margin
 }
 
 // leastMargin is left free on each GPU, for what the runtime takes besides cache
-// and graph: its context, and the scratch memory of its kernels.
+// and graph: its context, and the scratch memory of its kernels. Needs counts it,
+// so that a model goes where it was placed.
 const leastMargin = 2 << 30
 
 const cudaLibrary = "libggml-cuda.so"

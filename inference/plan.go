@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -29,6 +30,8 @@ type Plan struct {
 	Devices []GPU   `json:"devices,omitempty"`      // none: the CPU
 	Step    uint64  `json:"step_bytes,omitempty"`   // taken for the largest step; on the CPU as it is needed
 	Note    string  `json:"note,omitempty"`         // what a user would not expect
+
+	vocab, hidden, mlp uint64 // what a row of each takes in a step, in bytes
 }
 
 // NoRoom is an error of a model that memory, or the disk where its weights are
@@ -123,6 +126,7 @@ func makePlan(h *header, shapes []streamShape, o Options, at devices) (Options, 
 			p.Weights += t.Size()
 		}
 	}
+	p.vocab, p.hidden, p.mlp = rowBytes(h)
 	l := Limits{Rows: o.Slots, Tokens: o.Tokens, Cells: o.Cells, Least: at.leastBlock(o.Cells)}
 	for _, s := range shapes {
 		if o.Cache == CacheQ8 && s.headDim%32 != 0 {
@@ -149,6 +153,56 @@ func makePlan(h *header, shapes []streamShape, o Options, at devices) (Options, 
 	return o, p, l, nil
 }
 
+// rowBytes are what a step takes for one row of f32 of the vocabulary, and of
+// each width of a layer.
+func rowBytes(h *header) (vocab, hidden, mlp uint64) {
+	if t := h.tensors[embeddingName]; len(t.Shape) == 2 {
+		hidden, vocab = 4*t.Shape[0], 4*t.Shape[1]
+	}
+	for name, t := range h.tensors {
+		if strings.HasSuffix(name, ".ffn_up.weight") && len(t.Shape) == 2 {
+			mlp = max(mlp, 4*t.Shape[1])
+		}
+	}
+	return vocab, hidden, mlp
+}
+
+// Needs is what a model takes on GPUs at least, in bytes, beside what is left
+// free there: weights, one slot that is full, and a step. layer is the largest
+// part that cannot be split over several.
+func Needs(path string, o Options) (bytes, layer uint64, err error) {
+	h, err := readHeader(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	build, err := h.builder()
+	if err != nil {
+		return 0, 0, err
+	}
+	c, err := newCodec(h)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer c.Close()
+	arch, err := build(h, c.Vocab())
+	if err != nil {
+		return 0, 0, err
+	}
+	if o.Weights, err = o.Weights.resolve(h, true); err != nil {
+		return 0, 0, err
+	}
+	if o.Weights == WeightsBF16 {
+		h = h.expanded()
+	}
+	o.Slots, o.Pool = 1, 0
+	_, p, l, err := makePlan(h, arch.streams(), o, devices{onGPU, []GPU{{Free: 1 << 60}}})
+	if err != nil {
+		return 0, 0, err
+	}
+	layer = slices.Max(h.layerBytes(len(arch.streams())))
+	return p.Weights + p.Cache + p.forStep(&l, 0) + leastMargin, layer + leastMargin, nil
+}
+
 // share sizes the pool and the number of slots: room for as many full slots as
 // compute in a step, or for what memory allows. asked is the pool's size if it
 // was named, fewer whether there may be fewer slots: then each has room for a
@@ -161,9 +215,7 @@ func (p *Plan) share(l *Limits, asked int, fewer bool, room uint64) error {
 		if asked == 0 && p.MemFree > 0 && p.Token > 0 {
 			taken := p.Weights + p.Ring*uint64(l.Slots)
 			left := room - min(room, taken)
-			if len(p.Devices) == 0 {
-				left -= left / 8 // for the step itself
-			}
+			left -= min(left, p.forStep(l, left))
 			l.Pool = min(l.Pool, max(block, int(left/p.Token)/block*block))
 			l.Slots = p.mostKept(l)
 		}
@@ -189,6 +241,17 @@ func (p *Plan) share(l *Limits, asked int, fewer bool, room uint64) error {
 		return errors.New("use fewer --slots or a smaller --context")
 	}
 	return nil
+}
+
+// forStep is what is left to the step itself of what is left beside the weights.
+// CPUs take it as they need it. On GPUs the largest step is there from the start:
+// a few rows of the vocabulary for each output, because the best are picked
+// there, and of the layers' widths for each token.
+func (p *Plan) forStep(l *Limits, left uint64) uint64 {
+	if len(p.Devices) == 0 {
+		return left / 8
+	}
+	return uint64(l.Rows)*3*p.vocab + uint64(l.Rows+l.Tokens)*(10*p.hidden+3*p.mlp)
 }
 
 // mostKept is how many slots can hold something: each takes a block at least,
