@@ -142,7 +142,7 @@ gpu-kit: cuda
 	$(MAKE) --no-print-directory build MARCH=x86-64-v3 PROGRAM=$(KIT)/bin/selfplay
 	strip $(KIT)/bin/selfplay
 	cp -P lib/ollama/libggml-*.so* $(KIT)/lib/ollama
-	cp LICENSE bench/gpu/check.sh bench/gpu/check.py bench/gpu/cuda.sh bench/gpu/shapes.json $(KIT)
+	cp LICENSE bench/gpu/check.sh bench/gpu/check.py bench/gpu/results.py bench/gpu/cuda.sh bench/gpu/shapes.json $(KIT)
 	module=$$(go list -m -f '{{.Dir}}' github.com/ollama/ollama) && \
 		cp "$$module/CMakeLists.txt" $(KIT)/source && cp -r "$$module/ml/backend/ggml" $(KIT)/source/ml/backend && chmod -R u+w $(KIT)
 	tar -C bin -cf - $(notdir $(KIT)) | xz -T 0 -9 >$(KIT).tar.xz
