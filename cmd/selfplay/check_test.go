@@ -39,7 +39,7 @@ type checked struct {
 // checkScript prepares the check for a GPU box, with this test as the program.
 func checkScript(out string, args ...string) *exec.Cmd {
 	c := exec.Command("../../bench/gpu/check.sh", append([]string{"--program", os.Args[0], "--out", out}, args...)...)
-	c.Env = append(os.Environ(), asProgram+"=1", "PYTHONDONTWRITEBYTECODE=1")
+	c.Env = append(os.Environ(), asProgram+"=1", "PYTHONDONTWRITEBYTECODE=1", "TMPDIR="+filepath.Dir(out)) // where a killed one leaves its folder
 	return c
 }
 
