@@ -3,6 +3,7 @@ import bisect
 import datetime
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -119,6 +120,18 @@ def shares(bytes_per_s, copied):
     if copied:
         found["of_copy"] = bytes_per_s / copied
     return found
+
+
+def points_of(log):
+    """tune's points, of the table that it shows while it measures: cut off, it prints no others."""
+    points = []
+    for line in log:
+        found = re.match(r"(\w+) +(\d+)  (?:(\d+) slots? writes?|read by (\d+)) +([0-9.]+) +\d+% +\d+$", line)
+        if found:
+            weights, threads, slots, chunk, rate = found.groups()
+            what = {"slots": int(slots)} if slots else {"chunk": int(chunk)}
+            points.append(dict({"weights": weights, "threads": int(threads), "tokens_per_s": [float(rate)]}, **what))
+    return points
 
 
 def of_tune(found, shape, context, copied):

@@ -4,7 +4,7 @@ import os
 import tempfile
 import unittest
 
-from results import APART, Power, Report, logits_apart, of_bench, of_tune, step_bytes
+from results import APART, Power, Report, logits_apart, of_bench, of_tune, points_of, step_bytes
 
 SHAPE = {"step_bytes": 1000, "matrix_flop": 50, "head_flop": 10,
          "attention": [{"layers": 2, "window": 0, "cell_bytes": 8, "cell_flop": 1}, {"layers": 3, "window": 4, "cell_bytes": 2, "cell_flop": 1}]}
@@ -43,6 +43,13 @@ class Results(unittest.TestCase):
         found = of_tune({"points": [{"threads": 1, "chunk": 64, "tokens_per_s": [5, 7, 6]}, {"threads": 1, "slots": 4, "tokens_per_s": [40]}]}, SHAPE, 10, 20000)
         self.assertEqual((found["prefill"][0]["tok_per_s"], found["prefill"][0]["flop_per_s"]), (6, 240))
         self.assertEqual((found["decode"][0]["bytes_per_s"], found["decode"][0]["of_copy"]), (17360, 0.868))  # 10 steps of 1000 + 4*184
+
+    def test_points(self):
+        log = ["weights threads                     tokens/s  spread  repetitions", "M: weights 2 MB (as in the file), cache 1 MB",
+               "file          1  read by 64           8172.3    108%            9", "file          1  1 slot writes        3075.2      7%            9",
+               "bf16         16  128 slots write      4997.0      8%            3", "file          1  4 slots wri"]
+        self.assertEqual([(p["weights"], p["threads"], p.get("chunk"), p.get("slots"), p["tokens_per_s"]) for p in points_of(log)],
+                         [("file", 1, 64, None, [8172.3]), ("file", 1, None, 1, [3075.2]), ("bf16", 16, None, 128, [4997.0])])
 
     def test_bench(self):
         run = {"completion_tok_per_s": 40, "completion_tokens": 20, "prompt_tokens": 10, "prefill_tokens": 6, "seconds": 2, "turns": 2, "games": 4}
