@@ -23,6 +23,7 @@ MODELS = ["synthetic:qwen3-4b", "synthetic:gemma4-e4b", "synthetic:ministral3-3b
 LIMITS = {"doctor": 60, "logits": 60, "copy": 30, "tune": 60, "bench": 45}  # seconds, loading included
 GRACE = 10  # seconds that an interrupted program has to end in
 LEAST = 15  # seconds without which no step is begun
+PRCTL = ctypes.CDLL(None).prctl
 
 
 class Failed(Exception):
@@ -59,6 +60,7 @@ class Check:
         say("$ " + " ".join([os.path.basename(args[0])] + args[1:]))
         log, out = [], []
         self.log = log
+        self.report.note(command=args, log=log)
         self.child = child = subprocess.Popen(
             args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", env=self.env,
             start_new_session=True, preexec_fn=die_with_parent)
@@ -80,7 +82,7 @@ class Check:
         self.end_child()
         for r in readers:
             r.join(GRACE)
-        self.report.note(command=args, log=log[-20:], exit=child.returncode)
+        self.report.note(log=log[-20:], exit=child.returncode)
         if child.returncode != 0 and not cut:
             self.report.note(output=out[-200:])
             raise Failed("exit code %d: %s" % (child.returncode, log[-1] if log else "it said nothing"))
@@ -257,7 +259,7 @@ def weights_folder(work):
 
 def die_with_parent():
     """In a new child: the kernel interrupts it when this process is gone, whatever ended that."""
-    ctypes.CDLL(None).prctl(1, signal.SIGINT)  # PR_SET_PDEATHSIG
+    PRCTL(1, signal.SIGINT)  # PR_SET_PDEATHSIG
 
 
 def feed(stream, text):
