@@ -195,8 +195,8 @@ class Check:
                 "--slots", str(live), "--chunk", str(max(1024, 2 * live)), "--max-tokens", str(tokens), "--run", folder, "--json"]
         if self.cpu:
             args += ["--threads", "1"]
-        if gpus > 1:
-            args += ["--gpus", "all"]
+        else:
+            args += ["--gpus", "0" if gpus == 1 else "all"]
         out, cut = self.run(args + self.device(), LIMITS["bench"])
         shutil.rmtree(folder, ignore_errors=True)
         lines = out.splitlines()
