@@ -1,5 +1,5 @@
-# selfplay: make build | bench | test | model | fixtures | bench-decode | bench-peers |
-# bench-games | clean
+# selfplay: make build | bench | test | model | fixtures | cuda | gpu-kit |
+# bench-decode | bench-peers | bench-games | clean
 #
 # What is fetched or built once lies in the user's cache folder and is shared
 # by all checkouts: the model, what tests compare with, and the tokenizer library.
@@ -9,11 +9,14 @@ SHELL := /bin/bash
 
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/selfplay
 
-# One set of flags everywhere: Go rebuilds the whole runtime when they change.
+# One set of flags for all that is built for this machine: Go rebuilds the whole
+# runtime when they change. MARCH=x86-64-v3 makes a program for other machines,
+# which gpu-kit alone does; Go keeps what it built of either.
 # The runtime's AMX code cannot be linked from Go, so that it is switched off.
-export CGO_CFLAGS := -O3 -march=native -mno-amx-tile -mno-amx-int8 -mno-amx-bf16
+MARCH ?= native
+export CGO_CFLAGS := -O3 -march=$(MARCH) -mno-amx-tile -mno-amx-int8 -mno-amx-bf16
 ifneq ($(shell uname -m),x86_64)
-export CGO_CFLAGS := -O3 -march=native
+export CGO_CFLAGS := -O3 -march=$(MARCH)
 endif
 # GCC unrolls the last loops of the runtime's matrix kernels only if it may make
 # them that long: prompts were read 7 % faster in six pairs of runs.
@@ -26,9 +29,10 @@ MODEL := $(CACHE)/models/SmolLM2-135M-Instruct.Q4_1.gguf
 MODEL_SHA256 := b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build model fixtures fetch-fixtures test bench bench-decode bench-peers bench-games clean
+.PHONY: build model fixtures fetch-fixtures test cuda gpu-kit bench bench-decode bench-peers bench-games clean
+PROGRAM := bin/selfplay
 build: $(TOKENIZERS)
-	go build -ldflags "-X main.version=$(VERSION)" -o bin/selfplay ./cmd/selfplay
+	go build -ldflags "-X main.version=$(VERSION)" -o $(PROGRAM) ./cmd/selfplay
 
 # Hugging Face's tokenizers as a static library, from the Go module's own Rust
 # source. Its one dependency from a git repository has the same code in the
@@ -85,6 +89,66 @@ fetch-fixtures:
 bench: build model
 	bin/selfplay bench --model $(MODEL) --games TicTacToe,Nim --langs en,de --n 2 --max-tokens 64 --slots 24
 
+# The runtime's CUDA library, from the source of the same Go module, into
+# lib/ollama, where bin/selfplay looks. With a toolkit that is installed here, see
+# bench/gpu/cuda.sh, or with CUDA=pip one out of Python packages. CUDA_ARCH names
+# the GPUs in CMake's words; the default are H100 and H200.
+CUDA_ARCH ?= 90-real
+PIP_TOOLKIT := $(CACHE)/cuda-13.0
+cuda: export CUDA_ARCH := $(CUDA_ARCH)
+ifeq ($(CUDA),pip)
+export CUDA
+cuda: export CUDA_HOME := $(PIP_TOOLKIT)
+cuda: $(PIP_TOOLKIT)/lib/stubs/libcuda.so
+endif
+cuda:
+	@case "$(CUDA)" in ''|pip) ;; *) echo "make: CUDA=$(CUDA): give CUDA=pip, or leave it out and name an installed toolkit with CUDA_HOME" >&2; exit 1;; esac
+	go mod download github.com/ollama/ollama
+	TREES=$(CACHE)/ggml-cuda-$$(go list -m -f '{{.Version}}' github.com/ollama/ollama) \
+		bench/gpu/cuda.sh "$$(go list -m -f '{{.Dir}}' github.com/ollama/ollama)" "$(CURDIR)/lib/ollama"
+
+# The toolkit's parts: package, the rest of the wheel's name, sha256. Unpacking
+# drops the marks of programs, and the names that a linker looks for are missing,
+# as is the driver's library, of which the linker needs no more than the name.
+NVIDIA := \
+	nvidia-cublas==13.0.2.14,manylinux_2_27,0cf238ffdbe46c00cb9aa98e7bca745c223a5ca5a53e686ac8b3e5a08fe80d6c \
+	nvidia-cuda-cccl==13.0.85,manylinux2014_x86_64.manylinux_2_17,e0da7ad981f3a8aff08241b5bfc1af868742a63e2762f53a5171c492ef242649 \
+	nvidia-cuda-crt==13.0.88,manylinux2014_x86_64.manylinux_2_17,2c8043c7c9e02492716426e9919fc78d2c5b3b2a7a768a88e952676b08aa55a4 \
+	nvidia-cuda-nvcc==13.0.88,manylinux2014_x86_64.manylinux_2_17,56fe502eb77625a12f25172caa3cdddb4e4c8ba2c8c17dba44b164761b380f03 \
+	nvidia-cuda-runtime==13.0.96,manylinux2014_x86_64.manylinux_2_17,7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548 \
+	nvidia-nvvm==13.0.88,manylinux2010_x86_64.manylinux_2_12,c5f41ffeb6466944a026dfa5317d7d85355c119bbec279205d22f1869d1054e0
+$(PIP_TOOLKIT)/lib/stubs/libcuda.so:
+	@[ "$$(uname -sm)" = "Linux x86_64" ] || { echo "make: CUDA=pip is for x86-64 Linux: install NVIDIA's toolkit and leave CUDA=pip out" >&2; exit 1; }
+	@mkdir -p $(PIP_TOOLKIT).download
+	rm -rf $(PIP_TOOLKIT).work
+	for part in $(NVIDIA); do \
+		IFS=, read -r package platform sum <<<"$$part"; \
+		name=$${package//-/_}; wheel=$(PIP_TOOLKIT).download/$${name/==/-}-py3-none-$${platform}_x86_64.whl; \
+		[ -f "$$wheel" ] || python3 bench/fetch.py "$$package" "$$sum" "$$wheel"; \
+		python3 -m zipfile -e "$$wheel" $(PIP_TOOLKIT).work; \
+	done
+	cd $(PIP_TOOLKIT).work/nvidia/cu13 && chmod +x bin/* nvvm/bin/* && ln -s lib lib64 && mkdir lib/stubs && \
+		for name in libcudart libcublas libcublasLt; do ln -s $$name.so.13 lib/$$name.so; done && \
+		$(CC) -shared -Wl,-soname,libcuda.so.1 -o lib/stubs/libcuda.so -x c /dev/null
+	rm -rf $(PIP_TOOLKIT) && mv $(PIP_TOOLKIT).work/nvidia/cu13 $(PIP_TOOLKIT)
+	rm -rf $(PIP_TOOLKIT).work $(PIP_TOOLKIT).download
+
+# What bench/gpu/check.sh needs on a GPU box without Go, in one archive: a program
+# for any x86-64 CPU since 2013, the CUDA library and the source that it can be
+# built from again, and the check. CUDA's own libraries are the box's.
+KIT := bin/selfplay-gpu
+gpu-kit: cuda
+	rm -rf $(KIT) && mkdir -p $(KIT)/bin $(KIT)/lib/ollama $(KIT)/source/ml/backend
+	$(MAKE) --no-print-directory build MARCH=x86-64-v3 PROGRAM=$(KIT)/bin/selfplay
+	strip $(KIT)/bin/selfplay
+	cp -P lib/ollama/libggml-*.so* $(KIT)/lib/ollama
+	cp LICENSE bench/gpu/check.sh bench/gpu/check.py bench/gpu/results.py bench/gpu/cuda.sh bench/gpu/shapes.json $(KIT)
+	module=$$(go list -m -f '{{.Dir}}' github.com/ollama/ollama) && \
+		cp "$$module/CMakeLists.txt" $(KIT)/source && cp -r "$$module/ml/backend/ggml" $(KIT)/source/ml/backend && chmod -R u+w $(KIT)
+	tar -C bin -cf - $(notdir $(KIT)) | xz -T 0 -9 >$(KIT).tar.xz
+	@size=$$(stat -c %s $(KIT).tar.xz); echo "$(KIT).tar.xz: $$size bytes"; \
+		[ $$size -lt $$((60 << 20)) ] || { echo "make: that is more than the 60 MiB that it may take" >&2; exit 1; }
+
 test: build model fixtures
 	test -z "$$(gofmt -l .)" || { gofmt -l .; echo "make: the files above want gofmt" >&2; exit 1; }
 	go vet ./...
@@ -101,7 +165,7 @@ bench-peers: build model
 	MODEL=$(MODEL) PEER="$(PEER)" TEXTARENA="$(TEXTARENA)" PEERS="$(PEERS)" bench/peers.sh
 
 clean:
-	rm -rf bin
+	rm -rf bin lib
 
 # How many times faster than the reference games are played on one core: the
 # same games in one run, beside a folder of TextArena with golden.py in it.
