@@ -97,7 +97,7 @@ func shapeOf(t *testing.T, name string) shape {
 		if bytes := 2 * CacheF16.bytes(l.row()); l.window == 0 {
 			z.Token += bytes
 		} else {
-			z.Ring += bytes * uint64(spanOf(l.window, math.MaxInt32).cells)
+			z.Ring += bytes * uint64(onGPU.spanOf(l.window, math.MaxInt32).cells)
 		}
 	}
 	return z
