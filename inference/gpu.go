@@ -13,16 +13,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"unsafe"
 
 	"github.com/ollama/ollama/ml"
 	ggml "github.com/ollama/ollama/ml/backend/ggml/ggml/src"
 )
 
-// hideGPUs keeps the runtime from taking memory on GPUs that are not to compute.
-// It must come before the runtime looks for devices, which it does once.
-var hideGPUs = sync.OnceFunc(func() { os.Setenv("CUDA_VISIBLE_DEVICES", "-1") })
+// HideGPUs keeps the runtime from taking memory on GPUs that this process does not
+// compute on. It must come before the runtime looks for devices, which it does
+// once.
+func HideGPUs() { os.Setenv("CUDA_VISIBLE_DEVICES", "-1") }
 
 // usableGPUs are the GPUs that the runtime shows; an error says why there are none.
 func usableGPUs() ([]GPU, error) {
@@ -41,7 +41,7 @@ type devices struct {
 // whereTo says what the options ask for.
 func whereTo(o Options) (devices, error) {
 	if !o.GPU {
-		hideGPUs()
+		HideGPUs()
 		if o.as != nil {
 			return devices{manner: *o.as}, nil
 		}
