@@ -22,7 +22,8 @@ type Replica struct {
 
 // RunReplicas plays the jobs of cfg on several engines, each with a core and a
 // goroutine of its own. Who plays a game changes nothing of it. Of cfg, New and the
-// policies are used by several goroutines; Limits, Codec and Ready are of no use.
+// policies are used by several goroutines, and Total must be known; Limits, Codec
+// and Ready are of no use.
 //
 // A replica whose engine fails is lost, and lost is told: what it had begun and
 // not ended is played from its start on the others. Only when none is left is
@@ -30,8 +31,8 @@ type Replica struct {
 // progress are called by one goroutine at a time.
 func RunReplicas(ctx context.Context, cfg Config, replicas []Replica,
 	sink func(Record) error, progress func(Progress), lost func(Replica, error)) error {
-	if cfg.Jobs == nil || cfg.Total < 1 || len(replicas) == 0 {
-		return errors.New("scheduler: replicas need Jobs, their Total, and one engine at least")
+	if cfg.Jobs == nil || len(replicas) == 0 {
+		return errors.New("scheduler: replicas need Jobs, and one engine at least")
 	}
 	next, stop := iter.Pull(cfg.Jobs)
 	defer stop()
