@@ -30,7 +30,10 @@ type Plan struct {
 
 // NoRoom is an error of a model that memory, or the disk where its weights are
 // expanded, has no room for.
-type NoRoom struct{ error }
+type NoRoom struct{ Err error }
+
+func (e NoRoom) Error() string { return e.Err.Error() }
+func (e NoRoom) Unwrap() error { return e.Err }
 
 func (p Plan) String() string {
 	const mb = 1 << 20
@@ -98,7 +101,7 @@ func makePlan(h *header, shapes []streamShape, o Options) (Options, Plan, Limits
 	o.Tokens = cmp.Or(o.Tokens, defaultTokens)
 	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
 	o.Cache = cmp.Or(o.Cache, CacheF16)
-	p := Plan{Type: o.Cache, Slots: o.Slots, Cells: o.Cells, Tokens: o.Tokens, Threads: o.Threads, Kind: o.Weights, Trained: trained, MemFree: availableMemory()}
+	p := Plan{Type: o.Cache, Slots: o.Slots, Cells: o.Cells, Tokens: o.Tokens, Threads: o.Threads, Kind: o.Weights, Trained: trained, MemFree: availableMemory() / uint64(max(1, o.Sharing))}
 	for name, t := range h.tensors {
 		p.Weights += t.Size()
 		if name == "token_embd.weight" && h.tensors["output.weight"] == nil {
