@@ -63,6 +63,9 @@ func (l *progressLine) text(p scheduler.Progress) string {
 		line += fmt.Sprintf(", %s playing, %s tokens/s read, %s written", thousands(p.Live()),
 			thousands(int(float64(p.PrefillTokens)/seconds)), thousands(int(float64(p.CompletionTokens)/seconds)))
 	}
+	if p.Lost > 0 {
+		line += fmt.Sprintf(", %d of %d replicas lost", p.Lost, p.Replicas)
+	}
 	if p.Ended == 0 {
 		return line
 	}
