@@ -53,6 +53,16 @@ func OnEngine(cfg scheduler.Config, engine inference.Engine) Player {
 	}
 }
 
+// OnReplicas plays on several engines, each in a process of its own; see
+// scheduler.RunReplicas. lost is told of each that fails.
+func OnReplicas(cfg scheduler.Config, replicas []scheduler.Replica, lost func(scheduler.Replica, error)) Player {
+	return func(ctx context.Context, jobs iter.Seq[scheduler.Job], total int,
+		sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
+		cfg.Jobs, cfg.Total = jobs, total
+		return scheduler.RunReplicas(ctx, cfg, replicas, sink, progress, lost)
+	}
+}
+
 // A Summary is what one invocation of Play did. Tokens count all its work, that
 // on games it did not end included. WholeRun has the totals with what
 // earlier invocations left in the folder.
@@ -77,7 +87,9 @@ type Summary struct {
 	Wins1             int     `json:"wins1"`
 	Draws             int     `json:"draws"`
 	EngineSeconds     float64 `json:"engine_seconds"`
-	HostShare         float64 `json:"host_share"` // of the time from the first step to the last, neither engine nor waiting for the store
+	HostShare         float64 `json:"host_share"`    // of the time from the first step to the last, neither engine nor waiting for the store
+	Replicas          int     `json:"replicas"`      // that played it; of times, the mean over them is told
+	ReplicasLost      int     `json:"replicas_lost"` // of those
 
 	GPU *GPUUse `json:"gpu,omitempty"` // of this invocation; nil: none was watched
 
@@ -192,6 +204,7 @@ func summarize(c Counts, p scheduler.Progress, took time.Duration) Summary {
 		PrefillTokens: s.PrefillTokens, CopiedTokens: s.CopiedTokens, KeptTokens: s.KeptTokens,
 		MovedCells: s.Moved, Preempted: s.Preempted, ReplayedTokens: s.Replayed, Turns: s.Turns,
 		EngineSeconds: p.Engine.Seconds(), HostShare: float64(p.Elapsed-p.Engine-p.Waited) / max(1, float64(p.Elapsed)),
+		Replicas: p.Replicas, ReplicasLost: p.Lost,
 		InvalidLosses: c.InvalidLosses, Wins0: c.Wins0, Wins1: c.Wins1, Draws: c.Draws,
 	}
 }

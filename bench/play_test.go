@@ -144,6 +144,7 @@ func TestProgressLine(t *testing.T) {
 		{scheduler.Progress{}, "100 of 28,800 games, 0%"},
 		{scheduler.Progress{Elapsed: 90 * time.Second, Stats: model}, "100 of 28,800 games, 0%, 1,300 playing, 20,000 tokens/s read, 5,000 written"},
 		{scheduler.Progress{Elapsed: 90 * time.Second, Stats: halfway}, "1,000 of 28,800 games, 3%, 400 playing, 20,000 tokens/s read, 5,000 written, 10 games/s, 46m20s left"},
+		{scheduler.Progress{Elapsed: 90 * time.Second, Replicas: 8, Lost: 1}, "100 of 28,800 games, 0%, 1 of 8 replicas lost"},
 		{scheduler.Progress{Elapsed: 90 * time.Second, Stats: scheduler.Stats{Started: 900, Ended: 900}}, "1,000 of 28,800 games, 3%, 10 games/s, 46m20s left"},
 	} {
 		l := progressLine{before: 100, planned: 28_800}

@@ -75,6 +75,9 @@ func (l *progressLine) text(p scheduler.Progress) string {
 			line += fmt.Sprintf(", %s playing, %s tokens/s read, %s written", thousands(p.Live()), read, written)
 		}
 	}
+	if p.Lost > 0 {
+		line += fmt.Sprintf(", %d of %d replicas lost", p.Lost, p.Replicas)
+	}
 	line += gpu
 	if p.Ended == 0 {
 		return line

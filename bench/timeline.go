@@ -18,6 +18,7 @@ type timeline struct {
 	buf []byte // events that wait to be written together
 	err error  // the first one of w; nothing is written after it
 
+	known   map[int]bool       // replicas that are named
 	last    scheduler.Progress // of the step before
 	counted scheduler.Progress // when counters were written last
 }
@@ -35,15 +36,37 @@ const (
 )
 
 func newTimeline(w io.WriteCloser) *timeline {
-	t := &timeline{w: w}
+	t := &timeline{w: w, known: map[int]bool{}}
 	t.buf = append(t.buf, `[{"name":"process_name","ph":"M","pid":1,"args":{"name":"selfplay"}}`...)
+	t.nameRows(ownProcess)
+	return t
+}
+
+// ownProcess has the counters of all and, unless there are several replicas, the
+// rows. Those of each replica are under a process of their own.
+const ownProcess = 1
+
+// process is where the rows of the progress' step are.
+func (t *timeline) process(p scheduler.Progress) int {
+	if p.Replicas < 2 {
+		return ownProcess
+	}
+	pid := ownProcess + 1 + p.Replica
+	if !t.known[pid] {
+		t.known[pid] = true
+		t.event(`{"name":"process_name","ph":"M","pid":%d,"args":{"name":"replica %d"}}`, pid, p.Replica)
+		t.nameRows(pid)
+	}
+	return pid
+}
+
+func (t *timeline) nameRows(pid int) {
 	for _, row := range []struct {
 		id   int
 		name string
 	}{{engineRow, "engine"}, {hostRow, "host"}, {storeRow, "waiting for the store"}} {
-		t.event(`{"name":"thread_name","ph":"M","pid":1,"tid":%d,"args":{"name":"%s"}}`, row.id, row.name)
+		t.event(`{"name":"thread_name","ph":"M","pid":%d,"tid":%d,"args":{"name":"%s"}}`, pid, row.id, row.name)
 	}
-	return t
 }
 
 // step writes one step, and now and then the counters.
@@ -51,17 +74,22 @@ func (t *timeline) step(p scheduler.Progress) {
 	if t == nil || t.err != nil {
 		return
 	}
-	s := p.Last
-	t.span(hostRow, "next", s.Asked, s.Begun, `{}`)
+	s, pid := p.Last, t.process(p)
+	if p.Lost > t.last.Lost {
+		t.event(`{"name":"lost","ph":"i","s":"p","pid":%d,"tid":%d,"ts":%s}`, pid, engineRow, micros(s.Asked))
+		t.last = p
+		return
+	}
+	t.span(pid, hostRow, "next", s.Asked, s.Begun, `{}`)
 	if s.Rows > 0 {
 		decode := p.DecodeRows - t.last.DecodeRows
-		t.span(engineRow, "step", s.Begun, s.Computed,
+		t.span(pid, engineRow, "step", s.Begun, s.Computed,
 			`{"decode_rows":%d,"prefill_rows":%d,"prefill_tokens":%d,"copies":%d,"copied_tokens":%d,"live_games":%d}`,
 			decode, s.Rows-decode, p.PrefillTokens-t.last.PrefillTokens, s.Copies, s.CopiedCells, p.Started-t.last.Ended)
 	}
-	t.span(hostRow, "done", s.Computed, s.Taken, `{"ended_games":%d}`, p.Ended-t.last.Ended)
+	t.span(pid, hostRow, "done", s.Computed, s.Taken, `{"ended_games":%d}`, p.Ended-t.last.Ended)
 	if s.Handed > s.Taken {
-		t.span(storeRow, "wait", s.Taken, s.Handed, `{}`)
+		t.span(pid, storeRow, "wait", s.Taken, s.Handed, `{}`)
 	}
 	t.last = p
 	if p.Elapsed-t.counted.Elapsed >= countersInterval {
@@ -86,8 +114,8 @@ func (t *timeline) rates(at time.Duration, read, written float64) {
 	t.event(`{"name":"tokens/s","ph":"C","pid":1,"ts":%s,"args":{"read":%.1f,"written":%.1f}}`, micros(at), read, written)
 }
 
-func (t *timeline) span(row int, name string, from, to time.Duration, args string, values ...any) {
-	t.event(`{"name":"%s","ph":"X","pid":1,"tid":%d,"ts":%s,"dur":%s,"args":`, name, row, micros(from), micros(to-from))
+func (t *timeline) span(pid, row int, name string, from, to time.Duration, args string, values ...any) {
+	t.event(`{"name":"%s","ph":"X","pid":%d,"tid":%d,"ts":%s,"dur":%s,"args":`, name, pid, row, micros(from), micros(to-from))
 	t.buf = fmt.Appendf(t.buf, args, values...)
 	t.buf = append(t.buf, '}')
 }

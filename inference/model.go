@@ -31,7 +31,10 @@ type Options struct {
 	Think string // on, off, or auto: as the chat template has it by default
 	// Progress is told the loaded share of the weights, in [0,1], from several
 	// goroutines. It may be nil.
-	Progress func(float32)
+	Progress func(float32) `json:"-"`
+	// Sharing is how many models, this one among them, are opened at the same time
+	// on this machine, each of which may take its part of the memory that is free.
+	Sharing int
 
 	// For tests.
 	as      *manner           // that of other devices, still on the CPU

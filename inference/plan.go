@@ -36,7 +36,10 @@ type Plan struct {
 
 // NoRoom is an error of a model that memory, or the disk where its weights are
 // expanded, has no room for.
-type NoRoom struct{ error }
+type NoRoom struct{ Err error }
+
+func (e NoRoom) Error() string { return e.Err.Error() }
+func (e NoRoom) Unwrap() error { return e.Err }
 
 func (p Plan) String() string {
 	const mb = 1 << 20
@@ -112,6 +115,7 @@ func makePlan(h *header, shapes []streamShape, o Options, at devices) (Options, 
 	p := Plan{Type: o.Cache, Slots: o.Slots, Cells: o.Cells, Tokens: o.Tokens, Threads: o.Threads, Kind: o.Weights, Trained: trained, Devices: at.gpus}
 	var margin uint64
 	p.MemFree, margin = at.free()
+	p.MemFree /= uint64(max(1, o.Sharing))
 	for name, t := range h.tensors {
 		if name != embeddingName {
 			p.Weights += t.Size()

@@ -20,6 +20,9 @@ type Config struct {
 	Jobs iter.Seq[Job]
 	// Total is how many jobs there are; it only serves Stats.Waiting. 0: unknown.
 	Total int
+	// Ready, if not nil, is asked before each job is pulled, and may say no for now:
+	// the core goes on with the games that it has, and is done when it has none.
+	Ready func() bool
 	// New deals the game of a job. An error stops the run.
 	New func(Job) (games.Game, error)
 	// Policies answer for a seat in place of the model; nil: the model plays it.

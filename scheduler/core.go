@@ -242,13 +242,16 @@ func (c *Core) addRow(i, n int) {
 }
 
 // admits says whether one more game fits into this step: a slot for each turn, a
-// row and a token in every step, one to begin its prompt with in this one, and no
-// other turn that waits for room.
+// row and a token in every step, one to begin its prompt with in this one, no
+// other turn that waits for room, and a job that may begin.
 func (c *Core) admits(left int) bool {
 	if c.dry || c.err != nil || len(c.ended) >= endsPerStep {
 		return false
 	}
-	return c.modelSeats == 0 || left > 0 && !c.blocked && c.stats.Live() < c.cfg.mostLive()
+	if c.modelSeats > 0 && (left <= 0 || c.blocked || c.stats.Live() >= c.cfg.mostLive()) {
+		return false
+	}
+	return c.cfg.Ready == nil || c.cfg.Ready()
 }
 
 // admit begins the next waiting game; false if none is left.

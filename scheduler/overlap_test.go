@@ -42,7 +42,7 @@ func TestRunOverlaps(t *testing.T) {
 		var records []Record
 		var last Progress
 		d := driver{
-			core: c, engine: newFakeEngine(c.cfg.Limits, chatty),
+			core: c, engine: newFakeEngine(c.cfg.Limits, chatty), start: time.Now(),
 			overlap:  func(time.Duration, time.Duration, int, int) bool { return r.IntN(2) < often },
 			progress: func(p Progress) { last = p },
 		}
@@ -66,7 +66,7 @@ func TestRunOverlappingStops(t *testing.T) {
 		out := errors.New("out of memory")
 		kept := 0
 		d := driver{
-			core: c, engine: e,
+			core: c, engine: e, start: time.Now(),
 			overlap: func(time.Duration, time.Duration, int, int) bool { return true },
 			progress: func(p Progress) {
 				if p.Steps == steps {

@@ -10,13 +10,18 @@ import (
 	"selfplay/inference"
 )
 
-// Progress is how far a run is.
+// Progress is how far a run is. Where it is played on several replicas, counts are
+// those of all, and times the means over them.
 type Progress struct {
 	Stats
 	Last    Step          // the one just taken
 	Engine  time.Duration // spent in Engine.Copy and Engine.Forward, or waiting for Core.Settle beside them
-	Waited  time.Duration // for the sink; the rest of Elapsed is the host's work
+	Waited  time.Duration // for the sink and, of replicas, for games; the rest of Elapsed is the host's work
 	Elapsed time.Duration // since the start of the run
+
+	Replicas int // that the run began with
+	Lost     int // of those
+	Replica  int // that Last is a step of, from 0
 }
 
 // A Step is one batch on its way, with the times at which it got further,
@@ -33,6 +38,11 @@ type Step struct {
 	Handed   time.Duration // all games that ended were on their way to the sink
 }
 
+// An EngineError is an error of the engine: the games that were live on it are lost.
+type EngineError struct{ error }
+
+func (e EngineError) Unwrap() error { return e.error }
+
 // waitingRecords is how many ended games may wait for the sink before the
 // engine waits with them.
 const waitingRecords = 1024
@@ -48,7 +58,7 @@ const waitingRecords = 1024
 // goes to sink before Run returns ctx.Err(). An error of the sink, the engine or
 // the core stops the run too. The engine may be nil if only policies play.
 func Run(ctx context.Context, core *Core, engine inference.Engine, sink func(Record) error, progress func(Progress)) error {
-	d := driver{core: core, engine: engine, progress: progress, overlap: pays}
+	d := driver{core: core, engine: engine, progress: progress, overlap: pays, start: time.Now()}
 	return d.run(ctx, sink)
 }
 
@@ -58,8 +68,8 @@ type driver struct {
 	engine   inference.Engine
 	progress func(Progress)
 	overlap  func(settle, step time.Duration, ended, rows int) bool // see pays
+	start    time.Time                                              // of the run
 
-	start   time.Time
 	waited  time.Duration
 	records chan Record
 	broken  chan struct{} // closed when the sink has failed
@@ -79,7 +89,6 @@ func pays(settle, step time.Duration, ended, rows int) bool {
 
 func (d *driver) run(ctx context.Context, sink func(Record) error) error {
 	defer d.core.Close()
-	d.start = time.Now()
 	d.records, d.broken = make(chan Record, waitingRecords), make(chan struct{})
 	var writer errgroup.Group
 	writer.Go(func() error {
@@ -171,11 +180,11 @@ func (d *driver) forward(b *inference.Batch) error {
 	}
 	for _, c := range b.Copies {
 		if err := d.engine.Copy(c); err != nil {
-			return fmt.Errorf("engine, copy of %d cells: %w", c.Cells, err)
+			return EngineError{fmt.Errorf("engine, copy of %d cells: %w", c.Cells, err)}
 		}
 	}
 	if err := d.engine.Forward(b); err != nil {
-		return fmt.Errorf("engine, %d rows of %d tokens: %w", len(b.Rows), b.Tokens(), err)
+		return EngineError{fmt.Errorf("engine, %d rows of %d tokens: %w", len(b.Rows), b.Tokens(), err)}
 	}
 	return nil
 }
@@ -206,6 +215,6 @@ func (d *driver) report(s Step, b *inference.Batch) {
 	}
 	d.waited += s.Handed - s.Taken
 	if d.progress != nil {
-		d.progress(Progress{Stats: d.core.Stats(), Last: s, Engine: d.busy, Waited: d.waited, Elapsed: s.Handed})
+		d.progress(Progress{Stats: d.core.Stats(), Last: s, Engine: d.busy, Waited: d.waited, Elapsed: s.Handed, Replicas: 1})
 	}
 }

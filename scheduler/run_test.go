@@ -75,7 +75,7 @@ func TestRunCancelledAndResumed(t *testing.T) {
 			steps := 1 + r.IntN(60<<min(stops, 10))
 			ended := 0
 			d := driver{
-				core: c, engine: e, overlap: func(time.Duration, time.Duration, int, int) bool { return seed%2 == 0 },
+				core: c, engine: e, start: time.Now(), overlap: func(time.Duration, time.Duration, int, int) bool { return seed%2 == 0 },
 				progress: func(p Progress) {
 					if ended = p.Ended; p.Steps == steps {
 						cancel()

@@ -57,3 +57,27 @@ func (s *Stats) count(t *Turn) {
 		s.Invalid++
 	}
 }
+
+// add adds another core's counts.
+func (s *Stats) add(o Stats) {
+	s.Started += o.Started
+	s.Ended += o.Ended
+	s.Total += o.Total
+	s.Steps += o.Steps
+	s.DecodeRows += o.DecodeRows
+	s.PrefillTokens += o.PrefillTokens
+	s.Turns += o.Turns
+	s.PromptTokens += o.PromptTokens
+	s.CopiedTokens += o.CopiedTokens
+	s.KeptTokens += o.KeptTokens
+	s.CompletionTokens += o.CompletionTokens
+	s.ThinkingTokens += o.ThinkingTokens
+	s.HeldBack += o.HeldBack
+	s.Moved += o.Moved
+	s.Preempted += o.Preempted
+	s.Replayed += o.Replayed
+	s.Truncated += o.Truncated
+	s.Length += o.Length
+	s.Context += o.Context
+	s.Invalid += o.Invalid
+}

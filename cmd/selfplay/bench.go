@@ -35,6 +35,7 @@ type benchFlags struct {
 	n, maxTokens, context        int
 	seed                         int64
 	slots, pool, chunk, threads  int
+	replicas                     int
 	json, quiet                  bool
 }
 
@@ -66,6 +67,7 @@ func benchCommand() *cobra.Command {
 	fl.StringVar(&f.cache, "cache", "f16", "type of keys and values in the cache: f16, or q8_0, which takes half the memory and is a little less exact")
 	fl.IntVar(&f.chunk, "chunk", 0, "tokens computed in one step (default: as tuned, or 512)")
 	fl.IntVar(&f.threads, "threads", 0, "CPU threads (default: as tuned, or one for every core)")
+	fl.IntVar(&f.replicas, "replicas", 0, "processes that each load the model and play their part of the games; they share --threads, while --slots and --pool are for each (default: one, this process)")
 	fl.StringVar(&f.trace, "trace", "", "file that gets a timeline of the steps for chrome://tracing or Perfetto; overwritten if it exists")
 	fl.BoolVar(&f.json, "json", false, "the last line of standard output is one JSON object")
 	fl.BoolVar(&f.quiet, "quiet", false, "no progress and no tables")
@@ -116,21 +118,65 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 	if !f.quiet && isTerminal(c.ErrOrStderr()) {
 		opts.Progress = loading(c.ErrOrStderr())
 	}
-	m, err := openTuned(c, who, opts)
-	if err != nil {
+	if f.replicas > 1 {
+		return benchReplicas(c, f, who, opts, cfg, o)
+	}
+	var m *inference.Model
+	if err := openTuned(c, who, opts, func(o inference.Options) (err error) {
+		m, err = inference.Open(who.path, o)
+		return err
+	}); err != nil {
 		return err
 	}
 	defer m.Close()
 	if !f.quiet {
-		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", who.id.Name, m.Plan)
-		if note := m.Codec.TemplateNote(); note != "" {
-			fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", who.id.Name, note)
-		}
+		describe(c.ErrOrStderr(), who, m.Codec, m.Plan.String())
 	}
 	cfg.Codec, cfg.Limits = m.Codec, m.Limits()
 	o.Experiment.Weights, o.Session.Settings = string(m.Plan.Kind), settings(m.Plan)
 	o.Player = bench.OnEngine(cfg, m)
 	return play(c, f, o)
+}
+
+// describe says what was loaded and how, and what is done about its chats.
+func describe(w io.Writer, who player, codec *inference.Codec, plans ...string) {
+	for _, plan := range plans {
+		fmt.Fprintf(w, "%s: %s\n", who.id.Name, plan)
+	}
+	if note := codec.TemplateNote(); note != "" {
+		fmt.Fprintf(w, "%s: %s\n", who.id.Name, note)
+	}
+}
+
+// benchReplicas plays on several processes.
+func benchReplicas(c *cobra.Command, f *benchFlags, who player, opts inference.Options, cfg scheduler.Config, o bench.Options) error {
+	stderr := &sharedWriter{w: c.ErrOrStderr()}
+	c.SetErr(stderr)
+	r, err := loadReplicas(c, f, who, opts)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	if !f.quiet {
+		describe(stderr, who, r.codecs[0], r.plans()...)
+	}
+	o.Experiment.Weights, o.Session.Settings = string(r.engines[0].Plan.Kind), r.settings()
+	o.Player = r.player(stderr, cfg)
+	return play(c, f, o)
+}
+
+// loadReplicas has them load the model, unless the user interrupts it.
+func loadReplicas(c *cobra.Command, f *benchFlags, who player, opts inference.Options) (r *replicas, err error) {
+	ctx, stop := interruptible(c)
+	defer stop()
+	err = openTuned(c, who, opts, func(opts inference.Options) (err error) {
+		r, err = openReplicas(ctx, c.ErrOrStderr(), who.path, cpuReplicas(f.replicas, opts), opts.Progress)
+		return err
+	})
+	if ctx.Err() != nil {
+		err = fmt.Errorf("stopped (%w) before the model was loaded: nothing was played", ctx.Err())
+	}
+	return r, err
 }
 
 // loading shows how much of the weights is loaded, on one line of a terminal.
@@ -162,6 +208,9 @@ func play(c *cobra.Command, f *benchFlags, o bench.Options) error {
 		if werr := printSummary(c.OutOrStdout(), f, sum); err == nil {
 			err = werr
 		}
+	}
+	if err == nil && sum.ReplicasLost > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "selfplay: warning: %d of %d replicas were lost; the others played all games\n", sum.ReplicasLost, sum.Replicas)
 	}
 	if err != nil && ctx.Err() != nil {
 		fmt.Fprintf(c.ErrOrStderr(), "resume with: %s\n", commandLine(c, f))
@@ -224,6 +273,12 @@ func experiment(f *benchFlags, who player, set *locales.Set) (bench.Experiment, 
 	}
 	if f.maxTokens < 0 || f.context < 0 || f.slots < 0 || f.pool < 0 || f.chunk < 0 || f.threads < 0 {
 		return e, usagef("--max-tokens, --context, --slots, --pool, --chunk and --threads must not be negative")
+	}
+	if f.replicas < 0 || f.replicas > mostReplicas {
+		return e, usagef("--replicas %d: give a number up to %d", f.replicas, mostReplicas)
+	}
+	if f.replicas > 1 && who.policy != nil {
+		return e, usagef("--replicas %d: %s has no model to load", f.replicas, who.id.Name)
 	}
 	if c := inference.Cache(f.cache); c != inference.CacheF16 && c != inference.CacheQ8 {
 		return e, usagef("--cache %s: give f16 or q8_0", f.cache)
@@ -329,6 +384,9 @@ func commandLine(c *cobra.Command, f *benchFlags) string {
 }
 
 func isTerminal(w io.Writer) bool {
+	if shared, ok := w.(*sharedWriter); ok {
+		w = shared.w
+	}
 	f, ok := w.(*os.File)
 	if !ok {
 		return false

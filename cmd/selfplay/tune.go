@@ -134,22 +134,22 @@ func tunedKey(model bench.Model, context int) bench.TunedKey {
 	return bench.TunedKey{Model: model, Device: bench.Device{CPU: m.CPU, Cores: m.Cores}, Context: context}
 }
 
-// openTuned loads the model for a run, and says how. What the command line leaves
-// open is as it was tuned, if it was, and the plan's choice otherwise.
-func openTuned(c *cobra.Command, who player, o inference.Options) (*inference.Model, error) {
+// openTuned has open load the model for a run, and says how. What the command
+// line leaves open is as it was tuned, if it was, and the plan's choice otherwise.
+func openTuned(c *cobra.Command, who player, o inference.Options, open func(inference.Options) error) error {
 	tuned, note, err := withTuned(who.id, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	m, err := inference.Open(who.path, tuned)
+	err = open(tuned)
 	if noRoom := (inference.NoRoom{}); errors.As(err, &noRoom) && (tuned.Slots != o.Slots || tuned.Weights != o.Weights) {
 		note = fmt.Sprintf("the tuned settings are not used, run selfplay tune again: %v", err)
-		m, err = inference.Open(who.path, o)
+		err = open(o)
 	}
 	if err == nil && note != "" {
 		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", who.id.Name, note)
 	}
-	return m, err
+	return err
 }
 
 // withTuned fills in what the options leave open, and gives a note of that.
