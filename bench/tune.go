@@ -18,6 +18,7 @@ type Tuner struct {
 	Open    func(weights string, threads int) (inference.Engine, error)
 	Weights []string             // that are tried; only the first must load
 	Threads int                  // the most that are tried
+	GPU     bool                 // it computes: fewer threads are not tried
 	Now     func() time.Duration // on any clock
 	Show    func(Point)          // is told each point once it is measured
 	Note    func(string)         // is told why something is not measured
@@ -50,6 +51,9 @@ func (t *Tuner) Run(ctx context.Context) ([]Point, error) {
 			return nil, err
 		}
 		points = append(points, p...)
+	}
+	if t.GPU {
+		return points, nil
 	}
 	best := choose(points)[0]
 	for threads := t.Threads / 2; threads > 0; threads /= 2 {

@@ -29,6 +29,7 @@ type TunedKey struct {
 type Device struct {
 	CPU   string `json:"cpu"`
 	Cores int    `json:"cores"`
+	GPU   string `json:"gpu,omitempty"` // "": the CPU computes
 }
 
 // Tuned is what a Tuner found, as it is stored.

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-var tunedFor = TunedKey{Model: Model{"a", 5, "abc"}, Device: Device{"a CPU", 2}, Context: 2048}
+var tunedFor = TunedKey{Model: Model{"a", 5, "abc"}, Device: Device{CPU: "a CPU", Cores: 2}, Context: 2048}
 
 func testTuned() Tuned {
 	points := slices.Concat(curve(10, 20), chunks(30), with(curve(40), "bf16", 2), with(chunks(50), "bf16", 2))

@@ -51,6 +51,9 @@ func (p Plan) String() string {
 		}
 		on = fmt.Sprintf("step %d MB, on %s", p.Step/mb, on)
 	}
+	if p.Note != "" {
+		on += "; " + p.Note
+	}
 	return fmt.Sprintf("weights %d MB (%s), cache %d MB (%s, %d tokens for %d slots of at most %d), %d tokens a step, %s",
 		p.Weights/mb, p.Kind.describe(), p.Cache/mb, p.Type, p.Pool, p.Slots, p.Cells, p.Tokens, on)
 }

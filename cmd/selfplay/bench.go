@@ -22,6 +22,7 @@ import (
 	"selfplay/bench"
 	"selfplay/games"
 	"selfplay/inference"
+	"selfplay/inference/gpus"
 	"selfplay/locales"
 	"selfplay/prompts"
 	"selfplay/scheduler"
@@ -35,8 +36,8 @@ type benchFlags struct {
 	n, maxTokens, context        int
 	seed                         int64
 	slots, pool, chunk, threads  int
-	replicas                     int
 	json, quiet                  bool
+	deviceFlags
 }
 
 var paperLangs = []string{"en", "ar", "de", "es", "fr", "he", "ms", "zh"}
@@ -67,7 +68,7 @@ func benchCommand() *cobra.Command {
 	fl.StringVar(&f.cache, "cache", "f16", "type of keys and values in the cache: f16, or q8_0, which takes half the memory and is a little less exact")
 	fl.IntVar(&f.chunk, "chunk", 0, "tokens computed in one step (default: as tuned, or 512)")
 	fl.IntVar(&f.threads, "threads", 0, "CPU threads (default: as tuned, or one for every core)")
-	fl.IntVar(&f.replicas, "replicas", 0, "processes that each load the model and play their part of the games; they share --threads, while --slots and --pool are for each (default: one, this process)")
+	f.deviceFlags.addTo(fl, true)
 	fl.StringVar(&f.trace, "trace", "", "file that gets a timeline of the steps for chrome://tracing or Perfetto; overwritten if it exists")
 	fl.BoolVar(&f.json, "json", false, "the last line of standard output is one JSON object")
 	fl.BoolVar(&f.quiet, "quiet", false, "no progress and no tables")
@@ -118,11 +119,18 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 	if !f.quiet && isTerminal(c.ErrOrStderr()) {
 		opts.Progress = loading(c.ErrOrStderr())
 	}
-	if f.replicas > 1 {
-		return benchReplicas(c, f, who, opts, cfg, o)
+	at, err := f.choose(c.ErrOrStderr(), who.path, opts)
+	if err != nil {
+		return err
 	}
+	defer at.close()
+	if at.processes() {
+		inference.HideGPUs() // they are the replicas'
+		return benchReplicas(c, f, who, at, opts, cfg, o)
+	}
+	at.here(&opts)
 	var m *inference.Model
-	if err := openTuned(c, who, opts, func(o inference.Options) (err error) {
+	if err := openTuned(c, who, at, opts, func(o inference.Options) (err error) {
 		m, err = inference.Open(who.path, o)
 		return err
 	}); err != nil {
@@ -149,10 +157,10 @@ func describe(w io.Writer, who player, codec *inference.Codec, plans ...string) 
 }
 
 // benchReplicas plays on several processes.
-func benchReplicas(c *cobra.Command, f *benchFlags, who player, opts inference.Options, cfg scheduler.Config, o bench.Options) error {
+func benchReplicas(c *cobra.Command, f *benchFlags, who player, at *site, opts inference.Options, cfg scheduler.Config, o bench.Options) error {
 	stderr := &sharedWriter{w: c.ErrOrStderr()}
 	c.SetErr(stderr)
-	r, err := loadReplicas(c, f, who, opts)
+	r, err := loadReplicas(c, who, at, opts)
 	if err != nil {
 		return err
 	}
@@ -162,15 +170,18 @@ func benchReplicas(c *cobra.Command, f *benchFlags, who player, opts inference.O
 	}
 	o.Experiment.Weights, o.Session.Settings = string(r.engines[0].Plan.Kind), r.settings()
 	o.Player = r.player(stderr, cfg)
+	if at.lib != nil {
+		o.Watch = at.lib.NewMonitor(at.devices(), func(d gpus.Device, err error) { r.fault(at.group(d), err) }, gpus.Clock{})
+	}
 	return play(c, f, o)
 }
 
 // loadReplicas has them load the model, unless the user interrupts it.
-func loadReplicas(c *cobra.Command, f *benchFlags, who player, opts inference.Options) (r *replicas, err error) {
+func loadReplicas(c *cobra.Command, who player, at *site, opts inference.Options) (r *replicas, err error) {
 	ctx, stop := interruptible(c)
 	defer stop()
-	err = openTuned(c, who, opts, func(opts inference.Options) (err error) {
-		r, err = openReplicas(ctx, c.ErrOrStderr(), who.path, cpuReplicas(f.replicas, opts), opts.Progress)
+	err = openTuned(c, who, at, opts, func(opts inference.Options) (err error) {
+		r, err = openReplicas(ctx, c.ErrOrStderr(), who.path, at.replicas(opts), opts.Progress)
 		return err
 	})
 	if ctx.Err() != nil {
@@ -274,8 +285,8 @@ func experiment(f *benchFlags, who player, set *locales.Set) (bench.Experiment, 
 	if f.maxTokens < 0 || f.context < 0 || f.slots < 0 || f.pool < 0 || f.chunk < 0 || f.threads < 0 {
 		return e, usagef("--max-tokens, --context, --slots, --pool, --chunk and --threads must not be negative")
 	}
-	if f.replicas < 0 || f.replicas > mostReplicas {
-		return e, usagef("--replicas %d: give a number up to %d", f.replicas, mostReplicas)
+	if err := f.deviceFlags.check(); err != nil {
+		return e, err
 	}
 	if f.replicas > 1 && who.policy != nil {
 		return e, usagef("--replicas %d: %s has no model to load", f.replicas, who.id.Name)
@@ -364,8 +375,12 @@ func defaultRun(e bench.Experiment) string {
 }
 
 func settings(p inference.Plan) map[string]string {
+	device := "cpu"
+	if len(p.Devices) > 0 {
+		device = p.Devices[0].Description
+	}
 	return map[string]string{
-		"device": "cpu", "slots": strconv.Itoa(p.Slots), "pool": strconv.Itoa(p.Pool), "chunk": strconv.Itoa(p.Tokens), "threads": strconv.Itoa(p.Threads),
+		"device": device, "slots": strconv.Itoa(p.Slots), "pool": strconv.Itoa(p.Pool), "chunk": strconv.Itoa(p.Tokens), "threads": strconv.Itoa(p.Threads),
 	}
 }
 

@@ -132,6 +132,7 @@ func tokenizeCommand() *cobra.Command {
 func greedyCommand() *cobra.Command {
 	var model, think string
 	var n, context int
+	var device deviceFlags
 	c := &cobra.Command{
 		Use:   "greedy --model M < in.jsonl",
 		Short: "Decode greedily, with the likeliest tokens of every step",
@@ -144,7 +145,14 @@ func greedyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			m, err := inference.Open(path, inference.Options{Slots: 1, Cells: context, Think: think})
+			o := inference.Options{Slots: 1, Cells: context, Think: think}
+			at, err := device.choose(c.ErrOrStderr(), path, o)
+			if err != nil {
+				return err
+			}
+			defer at.close()
+			at.here(&o)
+			m, err := inference.Open(path, o)
 			if err != nil {
 				return err
 			}
@@ -160,6 +168,7 @@ func greedyCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&model, "model", "", fileFlag)
 	thinkFlag(c, &think)
+	device.addTo(c.Flags(), false)
 	c.Flags().IntVar(&n, "n", 32, "tokens at most")
 	c.Flags().IntVar(&context, "context", 0, "tokens of prompt and answer together (default 2048)")
 	return c

@@ -79,15 +79,11 @@ func (s *site) name() string {
 	return name
 }
 
-// choose finds where the model is computed. It comes before the runtime is asked
-// for anything, which takes memory on all GPUs that it sees: this process sees
-// none after it, see here. What a user should know goes to w.
+// choose finds where the model is computed. What a user should know goes to w.
 func (f *deviceFlags) choose(w io.Writer, path string, o inference.Options) (*site, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	visible := gpus.VisibleInEnv()
-	defer inference.HideGPUs()
 	if f.device == "cpu" {
 		return &site{cpus: max(1, f.replicas)}, nil
 	}
@@ -99,7 +95,7 @@ func (f *deviceFlags) choose(w io.Writer, path string, o inference.Options) (*si
 		return nil, err
 	}
 	s := &site{lib: lib}
-	if s.groups, err = f.place(w, devices, visible, path, o); err != nil {
+	if s.groups, err = f.place(w, devices, path, o); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -155,8 +151,8 @@ func completed(devices []gpus.Device, inspect func() inference.Machine) []gpus.D
 }
 
 // place gives each replica its GPUs.
-func (f *deviceFlags) place(w io.Writer, devices []gpus.Device, visible gpus.Visible, path string, o inference.Options) ([]gpus.Group, error) {
-	chosen, err := gpus.Select(devices, f.gpus, visible)
+func (f *deviceFlags) place(w io.Writer, devices []gpus.Device, path string, o inference.Options) ([]gpus.Group, error) {
+	chosen, err := gpus.Select(devices, f.gpus, gpus.VisibleInEnv())
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -176,21 +172,25 @@ func (f *deviceFlags) place(w io.Writer, devices []gpus.Device, visible gpus.Vis
 	return p.Groups, nil
 }
 
-// here has this process compute on the site's only replica.
+// here has this process compute as the only replica. It comes
+// before the runtime is asked for anything, which takes memory on all GPUs that
+// it sees.
 func (s *site) here(o *inference.Options) {
-	if s.gpu() {
-		os.Setenv("CUDA_VISIBLE_DEVICES", s.groups[0].Visible())
-		o.GPU = true
+	if !s.gpu() {
+		inference.HideGPUs()
+		return
 	}
+	os.Setenv("CUDA_VISIBLE_DEVICES", s.groups[0].Visible())
+	o.GPU = true
 }
 
-// replicas are the processes to start. None: this process computes, on the CPU.
-// GPUs always have processes of their own, since what goes wrong there ends one.
+// processes says whether replicas have processes of their own. On GPUs they always
+// have, since what goes wrong there ends the process.
+func (s *site) processes() bool { return s.gpu() || s.cpus > 1 }
+
+// replicas are the processes to start.
 func (s *site) replicas(o inference.Options) []replica {
 	if !s.gpu() {
-		if s.cpus == 1 {
-			return nil
-		}
 		return cpuReplicas(s.cpus, o)
 	}
 	var all []replica

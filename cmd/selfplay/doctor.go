@@ -58,6 +58,7 @@ type answer struct {
 func doctorCommand() *cobra.Command {
 	var model string
 	var asJSON bool
+	var device deviceFlags
 	c := &cobra.Command{
 		Use:   "doctor [--model M]",
 		Short: "Say what this machine can run, what a model is, and whether it runs",
@@ -68,7 +69,7 @@ func doctorCommand() *cobra.Command {
 				w = io.Discard
 			}
 			d := &checkup{}
-			err := d.run(c, w, model)
+			err := d.run(c, w, model, &device)
 			if asJSON {
 				if err != nil {
 					d.Problem = err.Error()
@@ -81,17 +82,34 @@ func doctorCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&model, "model", "", modelFlag)
+	device.addTo(c.Flags(), false)
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object")
 	return c
 }
 
-func (d *checkup) run(c *cobra.Command, w io.Writer, model string) error {
+func (d *checkup) run(c *cobra.Command, w io.Writer, model string, device *deviceFlags) error {
+	if err := device.check(); err != nil {
+		return err
+	}
+	var who player
+	var o inference.Options
+	var problem error // with the model; what the machine is comes first
+	if model != "" {
+		var at *site
+		if who, at, problem = whatAndWhere(c, model, device); problem == nil {
+			defer at.close()
+			at.here(&o)
+		}
+	}
 	d.Program, d.Machine, d.Folders = programVersions(), inference.Inspect(), folders()
 	d.NVML = checkGPUs(gpus.Find)
 	d.Warnings = append(warnings(d.Machine), d.NVML.warnings()...)
 	d.printMachine(w)
+	if problem != nil {
+		return problem
+	}
 	if model != "" {
-		if err := d.checkModel(c, w, model); err != nil {
+		if err := d.checkModel(w, who, o); err != nil {
 			return err
 		}
 	}
@@ -103,20 +121,25 @@ func (d *checkup) run(c *cobra.Command, w io.Writer, model string) error {
 	return nil
 }
 
-// checkModel prints each finding when it has it: loading takes a while.
-func (d *checkup) checkModel(c *cobra.Command, w io.Writer, model string) error {
-	who, err := choosePlayer(c, model, false)
-	if err != nil {
-		return err
+// whatAndWhere finds the model and what it is to be computed on.
+func whatAndWhere(c *cobra.Command, model string, device *deviceFlags) (who player, at *site, err error) {
+	if who, err = choosePlayer(c, model, false); err != nil {
+		return who, nil, err
 	}
 	if who.policy != nil {
-		return usagef("--model %s: it has no model file to look into", model)
+		return who, nil, usagef("--model %s: it has no model file to look into", model)
 	}
+	at, err = device.choose(c.ErrOrStderr(), who.path, inference.Options{})
+	return who, at, err
+}
+
+// checkModel prints each finding when it has it: loading takes a while.
+func (d *checkup) checkModel(w io.Writer, who player, o inference.Options) (err error) {
 	if d.Model, err = inference.Describe(who.path, doctorSystem, doctorUser); err != nil {
 		return err
 	}
 	d.printModel(w, who.id.Name)
-	m, err := inference.Open(who.path, inference.Options{})
+	m, err := inference.Open(who.path, o)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ type tuneFlags struct {
 	model          string
 	context, slots int
 	json           bool
+	deviceFlags
 }
 
 const defaultContext = 2048
@@ -36,6 +37,7 @@ func tuneCommand() *cobra.Command {
 	fl.StringVar(&f.model, "model", "", modelFlag)
 	fl.IntVar(&f.context, "context", defaultContext, "tokens of a turn's prompt and answer together, as for bench")
 	fl.IntVar(&f.slots, "slots", 0, "the most games at once that are tried (default: what memory allows, at most 64)")
+	f.deviceFlags.addTo(fl, false)
 	fl.BoolVar(&f.json, "json", false, "one JSON object on standard output; the table goes to standard error")
 	return c
 }
@@ -59,8 +61,12 @@ func runTune(c *cobra.Command, f *tuneFlags) error {
 	if f.json {
 		w = c.ErrOrStderr()
 	}
-	key := tunedKey(who.id, f.context)
-	tuned, err := measure(c, w, f, who, key)
+	at, err := f.choose(c.ErrOrStderr(), who.path, inference.Options{Cells: f.context})
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	tuned, err := measure(c, w, f, who, at)
 	if err != nil {
 		return err
 	}
@@ -79,7 +85,10 @@ func runTune(c *cobra.Command, f *tuneFlags) error {
 }
 
 // measure prints the curves while it measures them.
-func measure(c *cobra.Command, w io.Writer, f *tuneFlags, who player, key bench.TunedKey) (bench.Tuned, error) {
+func measure(c *cobra.Command, w io.Writer, f *tuneFlags, who player, at *site) (bench.Tuned, error) {
+	opts := inference.Options{Slots: f.slots, Cells: f.context, Tokens: max(bench.TuneTokens, f.slots)}
+	at.here(&opts)
+	key := tunedKey(who.id, f.context, at)
 	ctx, stop := interruptible(c)
 	defer stop()
 	kinds := []string{string(inference.WeightsFile)}
@@ -87,19 +96,18 @@ func measure(c *cobra.Command, w io.Writer, f *tuneFlags, who player, key bench.
 	if err != nil {
 		return bench.Tuned{}, err
 	}
-	if expands {
+	if expands && !at.gpu() { // GPUs have kernels for all types
 		kinds = append(kinds, string(inference.WeightsBF16))
 	}
 	start := time.Now()
 	t := bench.Tuner{
-		Weights: kinds, Threads: key.Device.Cores,
+		Weights: kinds, Threads: key.Device.Cores, GPU: at.gpu(),
 		Now:  func() time.Duration { return time.Since(start) },
 		Show: func(p bench.Point) { fmt.Fprintln(w, p) },
 		Note: func(text string) { fmt.Fprintln(c.ErrOrStderr(), text) },
 		Open: func(weights string, threads int) (inference.Engine, error) {
-			o := inference.Options{
-				Slots: f.slots, Cells: f.context, Tokens: max(bench.TuneTokens, f.slots), Threads: threads, Weights: inference.Weights(weights),
-			}
+			o := opts
+			o.Threads, o.Weights = threads, inference.Weights(weights)
 			if isTerminal(c.ErrOrStderr()) {
 				o.Progress = loading(c.ErrOrStderr())
 			}
@@ -129,15 +137,15 @@ func tunedFolder() (string, error) {
 }
 
 // tunedKey says what settings for the model on this machine are found by.
-func tunedKey(model bench.Model, context int) bench.TunedKey {
+func tunedKey(model bench.Model, context int, at *site) bench.TunedKey {
 	m := inference.Inspect()
-	return bench.TunedKey{Model: model, Device: bench.Device{CPU: m.CPU, Cores: m.Cores}, Context: context}
+	return bench.TunedKey{Model: model, Device: bench.Device{CPU: m.CPU, Cores: m.Cores, GPU: at.name()}, Context: context}
 }
 
 // openTuned has open load the model for a run, and says how. What the command
 // line leaves open is as it was tuned, if it was, and the plan's choice otherwise.
-func openTuned(c *cobra.Command, who player, o inference.Options, open func(inference.Options) error) error {
-	tuned, note, err := withTuned(who.id, o)
+func openTuned(c *cobra.Command, who player, at *site, o inference.Options, open func(inference.Options) error) error {
+	tuned, note, err := withTuned(who.id, at, o)
 	if err != nil {
 		return err
 	}
@@ -153,7 +161,7 @@ func openTuned(c *cobra.Command, who player, o inference.Options, open func(infe
 }
 
 // withTuned fills in what the options leave open, and gives a note of that.
-func withTuned(model bench.Model, o inference.Options) (_ inference.Options, note string, err error) {
+func withTuned(model bench.Model, at *site, o inference.Options) (_ inference.Options, note string, err error) {
 	if o.Slots > 0 && o.Tokens > 0 && o.Threads > 0 && o.Weights != inference.WeightsAuto {
 		return o, "", nil
 	}
@@ -161,7 +169,7 @@ func withTuned(model bench.Model, o inference.Options) (_ inference.Options, not
 	if err != nil {
 		return o, "", err
 	}
-	t, found, err := bench.ReadTuned(dir, tunedKey(model, o.Cells))
+	t, found, err := bench.ReadTuned(dir, tunedKey(model, o.Cells, at))
 	if err != nil || !found {
 		return o, "", err
 	}
