@@ -112,7 +112,7 @@ func TestMedian(t *testing.T) {
 func TestTunedText(t *testing.T) {
 	points := slices.Concat(chunks(310, 300, 290, 200), curve(30, 50, 100, 104), with(chunks(150), "bf16", 2), with(curve(50), "bf16", 2),
 		with(chunks(150)[:1], "file", 1), with(curve(1, 1, 50)[2:], "file", 1))
-	got := NewTuned(TunedKey{Device: Device{"a CPU", 2}}, points, time.Time{}, "").Text()
+	got := NewTuned(TunedKey{Device: Device{CPU: "a CPU", Cores: 2}}, points, time.Time{}, "").Text()
 	want := `chosen: 100.0 tokens/s written, 300.0 read with
   --slots 4: 8 is only 4% faster, 2 is 50% slower
   --chunk 256: 512 is only 3% faster, 128 is 3% slower; fewer than 8 would leave prompts no room
@@ -123,7 +123,7 @@ func TestTunedText(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	all := slices.Concat(chunks(300), curve(30, 60))
-	if got := NewTuned(TunedKey{Device: Device{"a CPU", 2}}, all, time.Time{}, "").Text(); !strings.Contains(got, "more than 2 slots were not tried: --slots N tries more") {
+	if got := NewTuned(TunedKey{Device: Device{CPU: "a CPU", Cores: 2}}, all, time.Time{}, "").Text(); !strings.Contains(got, "more than 2 slots were not tried: --slots N tries more") {
 		t.Errorf("still rising:\n%s", got)
 	}
 }

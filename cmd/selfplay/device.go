@@ -79,20 +79,36 @@ func (s *site) name() string {
 	return name
 }
 
+// A machine tells of its GPUs: through NVML, and as the runtime sees them.
+type machine struct {
+	find    func() (*gpus.Library, []gpus.Device, error)
+	inspect func() inference.Machine
+}
+
+var thisMachine = machine{gpus.Find, inference.Inspect}
+
 // choose finds where the model is computed. What a user should know goes to w.
 func (f *deviceFlags) choose(w io.Writer, path string, o inference.Options) (*site, error) {
+	return f.chooseOn(thisMachine, w, path, o)
+}
+
+func (f *deviceFlags) chooseOn(m machine, w io.Writer, path string, o inference.Options) (*site, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
 	if f.device == "cpu" {
 		return &site{cpus: max(1, f.replicas)}, nil
 	}
-	lib, devices, err := f.find(w)
-	if errors.Is(err, gpus.ErrNone) && f.device == "auto" && f.gpus == "all" {
+	lib, devices, err := m.list(w)
+	switch {
+	case errors.Is(err, gpus.ErrNone) && f.gpus != "all":
+		return nil, fmt.Errorf("--gpus %s: %w", f.gpus, err)
+	case errors.Is(err, gpus.ErrNone) && f.device == "gpu":
+		return nil, fmt.Errorf("--device gpu: %w", err)
+	case errors.Is(err, gpus.ErrNone):
 		return &site{cpus: max(1, f.replicas)}, nil
-	}
-	if err != nil {
-		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%w; --device cpu computes on the CPU", err)
 	}
 	s := &site{lib: lib}
 	if s.groups, err = f.place(w, devices, path, o); err != nil {
@@ -102,21 +118,19 @@ func (f *deviceFlags) choose(w io.Writer, path string, o inference.Options) (*si
 	return s, nil
 }
 
-// find lists the GPUs, as NVML knows them or, where it knows nothing, the runtime.
-func (f *deviceFlags) find(w io.Writer) (*gpus.Library, []gpus.Device, error) {
-	lib, devices, err := gpus.Find()
-	if errors.Is(err, gpus.ErrNone) {
-		return nil, nil, fmt.Errorf("--device %s: %w", f.device, err)
+// list gives the GPUs as NVML knows them or, where it knows nothing, the runtime.
+func (m machine) list(w io.Writer) (*gpus.Library, []gpus.Device, error) {
+	lib, devices, err := m.find()
+	if err == nil {
+		return lib, m.complete(devices), nil
 	}
-	if err != nil {
-		found := inference.Inspect().GPUs
-		if len(found) == 0 {
-			return nil, nil, fmt.Errorf("%w; --device cpu computes on the CPU", err)
+	if !errors.Is(err, gpus.ErrNone) {
+		if found := m.inspect().GPUs; len(found) > 0 {
+			fmt.Fprintf(w, "the GPUs are not watched, and their figures are the runtime's: %v\n", err)
+			return nil, fromRuntime(found), nil
 		}
-		fmt.Fprintf(w, "the GPUs are not watched, and their figures are the runtime's: %v\n", err)
-		return nil, fromRuntime(found), nil
 	}
-	return lib, completed(devices, inference.Inspect), nil
+	return nil, nil, err
 }
 
 // fromRuntime are the devices as the runtime describes them.
@@ -129,9 +143,9 @@ func fromRuntime(found []inference.GPU) (devices []gpus.Device) {
 	return devices
 }
 
-// completed gives devices whose free memory NVML does not tell the runtime's
+// complete gives devices whose free memory NVML does not tell the runtime's
 // figure. The runtime is asked only then.
-func completed(devices []gpus.Device, inspect func() inference.Machine) []gpus.Device {
+func (m machine) complete(devices []gpus.Device) []gpus.Device {
 	var found []inference.GPU
 	for i := range devices {
 		d := &devices[i]
@@ -139,7 +153,7 @@ func completed(devices []gpus.Device, inspect func() inference.Machine) []gpus.D
 			continue
 		}
 		if found == nil {
-			found = inspect().GPUs
+			found = m.inspect().GPUs
 		}
 		for _, g := range found {
 			if g.ID == d.UUID {
