@@ -8,6 +8,7 @@ import "github.com/ollama/ollama/ml"
 type inputs struct {
 	be     ml.Backend
 	layer  int        // the inputs lie where this one is computed; -1: on the CPU
+	behind int        // rows of a mask that kernels look at behind that of a lone token, see mask
 	host   pinned     // what is sent as it is
 	ctx    ml.Context // owns the three
 	ints   ml.Tensor  // i32
@@ -70,11 +71,20 @@ func (in *inputs) begin(l *layout) {
 	if in.layer >= 0 {
 		ctx = in.ctx.Layer(in.layer)
 	}
-	in.ints, in.halves, in.floats = ctx.Empty(ml.DTypeI32, in.size.ints), ctx.Empty(ml.DTypeF16, in.size.halves), ctx.Empty(ml.DTypeF32, in.size.floats)
+	in.ints, in.floats = ctx.Empty(ml.DTypeI32, in.size.ints), ctx.Empty(ml.DTypeF32, in.size.floats)
+	in.halves = ctx.Empty(ml.DTypeF16, (1+in.behind)*in.size.halves)
+	if in.behind > 0 {
+		hidden := make([]byte, 2*(1+in.behind)*in.size.halves)
+		blind(hidden)
+		in.halves.FromBytes(hidden)
+	}
 }
 
 func newInputs(be ml.Backend, at devices) inputs {
 	in := inputs{be: be, layer: -1}
+	if at.few {
+		in.behind = 7
+	}
 	if len(at.gpus) > 0 {
 		in.layer, in.host.device = 0, at.gpus[0].device
 	}
@@ -101,9 +111,19 @@ func (in *inputs) int(ctx ml.Context, v []int32) ml.Tensor {
 	return t
 }
 
-// half is an input of f16 values, given as bytes.
-func (in *inputs) half(ctx ml.Context, v []byte, shape ...int) ml.Tensor {
-	t := in.halves.View(ctx, 2*in.used.halves, len(v)/2).Reshape(ctx, shape...)
+// mask is an input, [cells, length, 1, count], of f16 values given as bytes.
+//
+// To see how far the cells go that a stream's tokens see, CUDA's kernels look at
+// the masks of up to 8 tokens at once, whether there are as many or not. Behind
+// that of a lone token they would find other streams', and go as far as those do.
+// So the next row of its mask is said to be, and is, in a part of the memory
+// where nothing is seen.
+func (in *inputs) mask(ctx ml.Context, v []byte, g group) ml.Tensor {
+	row, next := 2*g.cells, 2*g.cells
+	if in.behind > 0 && g.length == 1 {
+		next = 2 * (in.size.halves - in.used.halves)
+	}
+	t := in.halves.View(ctx, 2*in.used.halves, g.cells, next, g.length, row*g.length, 1, row*g.length, g.count)
 	t.FromBytes(v)
 	in.used.halves += aligned(len(v)/2, 2)
 	return t

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ollama/ollama/ml"
 )
 
 // TestLikeGPU plays random steps on each architecture as on a GPU, the runtime's
@@ -122,6 +124,46 @@ func TestFewShapes(t *testing.T) {
 	}
 	if l := shape(63); l.spans[0].groups[0].first+l.spans[0].groups[0].count*256 > 64*256 {
 		t.Error("a group goes beyond the pool")
+	}
+}
+
+// TestBehindMasks: behind the mask of a lone token nothing is seen, for as many
+// rows as kernels look at, in every stream and wherever the mask lies.
+func TestBehindMasks(t *testing.T) {
+	m := openSynthetic(t, "gemma4-tiny", Options{Slots: 12, Cells: 1024, Threads: 1, as: &onGPU})
+	var rows []Row
+	for i := range 12 {
+		rows = append(rows, Row{Slot: i, Block: m.limits.block(i), Pos: 100 + 70*i, Tokens: []int32{5}, Decode: true, Sample: true})
+	}
+	m.lowest = make([]int, m.limits.Slots)
+	m.step(rows, true).wait()
+	masks := 0
+	for _, st := range []*step{m.last.step, m.last.step.tail} {
+		for _, sp := range st.spans {
+			for _, g := range sp.groups {
+				ctx := m.be.NewContext()
+				row := g.mask.Stride(1) / 2
+				for j := 1; j < 8; j++ {
+					at := g.mask.View(ctx, 2*j*row, g.cells, g.mask.Stride(3), g.count).Cast(ctx, ml.DTypeF32)
+					ctx.Forward(at).Compute(at)
+					for i, x := range at.Floats() {
+						if !math.IsInf(float64(x), -1) {
+							t.Fatalf("row %d of stream %d sees cell %d", j, i/g.cells, i%g.cells)
+						}
+					}
+				}
+				own := g.mask.View(ctx, 0, g.cells, g.mask.Stride(3), g.count).Cast(ctx, ml.DTypeF32)
+				ctx.Forward(own).Compute(own)
+				if !slices.Contains(own.Floats(), 0) {
+					t.Error("a mask shows nothing at all")
+				}
+				ctx.Close()
+				masks++
+			}
+		}
+	}
+	if masks < 4 {
+		t.Errorf("%d masks", masks)
 	}
 }
 

@@ -144,7 +144,7 @@ func (s *streams) inputTensors(ctx ml.Context, l *layout) *step {
 		to := stepSpan{at: in.int(ctx, from.at)}
 		for i := range from.groups {
 			g := &from.groups[i]
-			sg := stepGroup{group: g.group, mask: in.half(ctx, g.mask.f16, g.cells, g.length, 1, g.count)}
+			sg := stepGroup{group: g.group, mask: in.mask(ctx, g.mask.f16, g.group)}
 			if g.gathers != nil {
 				sg.gather = in.int(ctx, g.gathers)
 			}
