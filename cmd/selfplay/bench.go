@@ -221,7 +221,7 @@ func play(c *cobra.Command, f *benchFlags, o bench.Options) error {
 		}
 	}
 	if err == nil && sum.ReplicasLost > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "selfplay: warning: %d of %d replicas were lost; the others played all games\n", sum.ReplicasLost, sum.Replicas)
+		fmt.Fprintf(c.ErrOrStderr(), "selfplay: warning: replicas lost: %d of %d; the others played all games\n", sum.ReplicasLost, sum.Replicas)
 	}
 	if err != nil && ctx.Err() != nil {
 		fmt.Fprintf(c.ErrOrStderr(), "resume with: %s\n", commandLine(c, f))

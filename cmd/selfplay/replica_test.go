@@ -56,9 +56,9 @@ func killLater() {
 	}()
 }
 
-// tinyArgs are a run of 96 short games on a tiny model.
+// tinyArgs are a run of 48 short games on a tiny model.
 func tinyArgs(dir string, more ...string) []string {
-	return append([]string{"bench", "--model", "synthetic:qwen3-tiny", "--games", "Nim,TicTacToe", "--langs", "en,de", "--n", "8", "--max-tokens", "3",
+	return append([]string{"bench", "--model", "synthetic:qwen3-tiny", "--games", "Nim,TicTacToe", "--langs", "en,de", "--n", "4", "--max-tokens", "3",
 		"--context", "3000", "--slots", "4", "--run", dir}, more...)
 }
 
@@ -93,7 +93,7 @@ func TestReplicas(t *testing.T) {
 	t.Setenv(asProgram, "1")
 	trace := filepath.Join(t.TempDir(), "trace.json")
 	games, r := playTiny(t, 0, "--replicas", "2", "--json", "--trace", trace, "--threads", "3")
-	if games != oneRun() || strings.Count(games, "\n") != 96 {
+	if games != oneRun() || strings.Count(games, "\n") != 48 {
 		t.Error("two replicas play other games than one process")
 	}
 	if want := "synthetic:qwen3-tiny: replicas cpu0, cpu1, each: weights"; !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, "1 threads") || strings.Contains(r.stderr, "warning: 1") {
@@ -127,13 +127,13 @@ func TestReplicas(t *testing.T) {
 // and all is as if nothing had been.
 func TestReplicaKilled(t *testing.T) {
 	t.Setenv(asProgram, "1")
-	for _, at := range []string{"3", "60"} {
+	for _, at := range []string{"3", "40"} {
 		t.Setenv(killReplica, at+" "+filepath.Join(t.TempDir(), "killed"))
 		games, r := playTiny(t, 0, "--replicas", "2", "--quiet")
 		if games != oneRun() {
 			t.Errorf("killed at message %s: other games than in one process", at)
 		}
-		for _, want := range []string{"selfplay: warning: replica cpu", "signal: killed", "begun are played again\n", "selfplay: warning: 1 of 2 replicas were lost; the others played all games\n"} {
+		for _, want := range []string{"selfplay: warning: replica cpu", "signal: killed", "begun are played again\n", "selfplay: warning: replicas lost: 1 of 2; the others played all games\n"} {
 			if !strings.Contains(r.stderr, want) {
 				t.Errorf("killed at message %s: %q is missing in: %s", at, want, r.stderr)
 			}
@@ -144,14 +144,14 @@ func TestReplicaKilled(t *testing.T) {
 // Both are killed: what had ended is kept, and the same command plays the rest.
 func TestAllReplicasKilled(t *testing.T) {
 	t.Setenv(asProgram, "1")
-	t.Setenv(killReplica, "60 ")
+	t.Setenv(killReplica, "40 ")
 	dir := filepath.Join(t.TempDir(), "run")
 	r := selfplay("", tinyArgs(dir, "--replicas", "2", "--quiet")...)
 	kept := strings.Count(export(t, dir), "\n")
-	if r.code != 1 || kept == 0 || kept == 96 {
+	if r.code != 1 || kept == 0 || kept == 48 {
 		t.Fatalf("exit code %d, %d games kept: %s", r.code, kept, r.stderr)
 	}
-	for _, want := range []string{"no replica is left: replica cpu", "; replica cpu", strconv.Itoa(kept) + " of 96 games have ended and are kept"} {
+	for _, want := range []string{"no replica is left: replica cpu", "; replica cpu", strconv.Itoa(kept) + " of 48 games have ended and are kept"} {
 		if !strings.Contains(r.stderr, want) {
 			t.Errorf("%q is missing in: %s", want, r.stderr)
 		}

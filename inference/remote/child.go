@@ -35,6 +35,7 @@ type input struct{ *os.File }
 func (in input) Read(b []byte) (int, error) {
 	n, err := in.File.Read(b)
 	if err != nil {
+		fmt.Fprintln(os.Stderr, "replica: the end of input: the process that asked is gone")
 		os.Exit(1)
 	}
 	return n, nil

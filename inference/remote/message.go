@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"selfplay/inference"
 )
@@ -73,15 +74,17 @@ func (c *connection) receive() (kind byte, contents []byte, err error) {
 	if n > mostBytes {
 		return 0, nil, errTooLong
 	}
-	if int(n) > cap(c.in) {
-		c.in = make([]byte, n)
-	}
-	c.in = c.in[:n]
-	if _, err := io.ReadFull(c.r, c.in); err != nil {
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
+	c.in = c.in[:0]
+	for left := int(n); left > 0; { // a length alone takes no memory
+		had, part := len(c.in), min(left, 1<<18)
+		c.in = slices.Grow(c.in, part)[:had+part]
+		if _, err := io.ReadFull(c.r, c.in[had:]); err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return 0, nil, err
 		}
-		return 0, nil, err
+		left -= part
 	}
 	return c.in[0], c.in[1:], nil
 }
