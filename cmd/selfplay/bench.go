@@ -171,7 +171,7 @@ func benchReplicas(c *cobra.Command, f *benchFlags, who player, at *site, opts i
 	o.Experiment.Weights, o.Session.Settings = string(r.engines[0].Plan.Kind), r.settings()
 	o.Player = r.player(stderr, cfg)
 	if at.lib != nil {
-		o.Watch = at.lib.NewMonitor(at.devices(), func(d gpus.Device, err error) { r.fault(at.group(d), err) }, gpus.Clock{})
+		o.Watch = at.watch(r, gpus.Clock{})
 	}
 	return play(c, f, o)
 }

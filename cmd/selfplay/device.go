@@ -216,6 +216,15 @@ func (s *site) replicas(o inference.Options) []replica {
 	return all
 }
 
+// watch looks at the GPUs, and ends the replica on one that is at fault.
+func (s *site) watch(r *replicas, clock gpus.Clock) *gpus.Monitor {
+	return s.lib.NewMonitor(s.devices(), func(d gpus.Device, err error) {
+		if i := s.group(d); i >= 0 {
+			r.engines[i].Kill(err)
+		}
+	}, clock)
+}
+
 // indices are those of the devices.
 func indices(devices []gpus.Device, between string) string {
 	var list []string

@@ -1,14 +1,25 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/NVIDIA/go-nvml/pkg/nvml"
+
+	"selfplay/bench"
 	"selfplay/inference"
 	"selfplay/inference/gpus"
+	"selfplay/inference/gpus/gpustest"
+	"selfplay/locales"
+	"selfplay/scheduler"
 )
 
 // box is a machine whose NVML tells these GPUs' free memory in GiB; -1: it does not.
@@ -147,4 +158,68 @@ func TestSite(t *testing.T) {
 func unsetenv(t *testing.T, name string) {
 	t.Setenv(name, "")
 	os.Unsetenv(name)
+}
+
+// TestGPULost: where NVML says that a GPU is lost, its replica is ended, the other
+// one plays its games, and the run ends complete and says what happened. The
+// replicas compute on the CPU here, the GPUs are made up.
+func TestGPULost(t *testing.T) {
+	t.Setenv(asProgram, "1")
+	box := gpustest.Box(2)
+	lib, err := gpus.New(box)
+	if err != nil {
+		t.Fatal(err)
+	}
+	devices, err := lib.Devices()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := &site{lib: lib, groups: []gpus.Group{{Devices: devices[:1]}, {Devices: devices[1:]}}}
+	defer at.close()
+	var stderr strings.Builder
+	shared := &sharedWriter{w: &stderr}
+	o := inference.Options{Slots: 4, Cells: 3000, Threads: 2}
+	r, err := openReplicas(t.Context(), shared, "synthetic:qwen3-tiny", cpuReplicas(2, o), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+
+	// The first step of any replica finds GPU 1 lost.
+	ticks, told := make(chan time.Time), make(chan struct{})
+	watch := at.watch(r, gpus.Clock{
+		Now:   time.Now,
+		Tick:  func(time.Duration) (<-chan time.Time, func()) { return ticks, func() {} },
+		After: time.After,
+	})
+	lose := sync.OnceFunc(func() {
+		gpustest.GPU(box, 1).GetUtilizationRatesFunc = func() (nvml.Utilization, nvml.Return) {
+			return nvml.Utilization{}, nvml.ERROR_GPU_IS_LOST
+		}
+		ticks <- time.Time{}
+		ticks <- time.Time{} // taken once the first has been seen to
+		close(told)
+	})
+	set := locales.Embedded()
+	e := bench.Experiment{Games: []string{"Nim-v0"}, Langs: []string{"en", "de"}, N: 8, Seed: 1, Model: bench.Model{Name: "m"}, MaxTokens: 3}
+	player := r.player(shared, scheduler.Config{Seed: 1, MaxTokens: 3, New: dealer(set)})
+	sum, err := bench.Play(t.Context(), bench.Options{
+		Dir: filepath.Join(t.TempDir(), "run"), Experiment: e, Watch: watch,
+		Player: func(ctx context.Context, jobs iter.Seq[scheduler.Job], total int, sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
+			return player(ctx, jobs, total, sink, func(p scheduler.Progress) {
+				lose()
+				progress(p)
+			})
+		},
+	})
+	<-told
+	if err != nil || sum.Games != 48 || sum.Replicas != 2 || sum.ReplicasLost != 1 {
+		t.Errorf("%d games, %d of %d replicas lost: %v", sum.Games, sum.ReplicasLost, sum.Replicas, err)
+	}
+	if want := "GPU 1 (GPU-1111): the GPU is lost"; !strings.Contains(stderr.String(), want) {
+		t.Errorf("%q is missing in: %s", want, &stderr)
+	}
+	if sum.GPU == nil || len(sum.GPU.GPUs) != 2 {
+		t.Errorf("the GPUs are not in the summary: %+v", sum.GPU)
+	}
 }

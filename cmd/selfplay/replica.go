@@ -174,13 +174,6 @@ func (r *replicas) settings() map[string]string {
 	return all
 }
 
-// fault ends the i-th replica, whose GPU is not to be trusted any more.
-func (r *replicas) fault(i int, err error) {
-	if i >= 0 {
-		r.engines[i].Kill(err)
-	}
-}
-
 func (r *replicas) close() {
 	var g errgroup.Group
 	for _, e := range r.engines {

@@ -10,11 +10,13 @@ import (
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 	"github.com/NVIDIA/go-nvml/pkg/nvml/mock/server"
+
+	"selfplay/inference/gpus/gpustest"
 )
 
 func TestDevices(t *testing.T) {
-	s := box(8)
-	gpu(s, 3).GetComputeRunningProcessesFunc = func() ([]nvml.ProcessInfo, nvml.Return) {
+	s := gpustest.Box(8)
+	gpustest.GPU(s, 3).GetComputeRunningProcessesFunc = func() ([]nvml.ProcessInfo, nvml.Return) {
 		return []nvml.ProcessInfo{{Pid: 42, UsedGpuMemory: 3 * gib}, {Pid: 43, UsedGpuMemory: ^uint64(0)}}, nvml.SUCCESS
 	}
 	l := mustNew(t, s)
@@ -28,7 +30,7 @@ func TestDevices(t *testing.T) {
 		t.Fatalf("%d devices", len(devices))
 	}
 	for i, d := range devices {
-		if d.Index != i || d.UUID != gpu(s, i).UUID || d.Bus != gpu(s, i).PciBusID || d.Name != "NVIDIA H200 141GB HBM3e" ||
+		if d.Index != i || d.UUID != gpustest.GPU(s, i).UUID || d.Bus != gpustest.GPU(s, i).PciBusID || d.Name != "NVIDIA H200 141GB HBM3e" ||
 			*d.Total != 141*gib || *d.Free != 140*gib || *d.Used != gib || d.From != "nvml" || d.Capability != "9.0" ||
 			d.Driver != "550.54.15" || d.CUDA != "12.4" || d.MIG || d.Mode != ModeDefault || !*d.ECC || *d.ECCErrors != 0 || d.Unusable() != "" {
 			t.Errorf("%+v", d)
@@ -46,10 +48,10 @@ func TestDevices(t *testing.T) {
 
 // What is not told is absent, and stands in no JSON.
 func TestDeviceTellsNothing(t *testing.T) {
-	s := box(1)
+	s := gpustest.Box(1)
 	s.SystemGetDriverVersionFunc = func() (string, nvml.Return) { return "junk", nvml.ERROR_UNKNOWN }
 	s.SystemGetCudaDriverVersionFunc = func() (int, nvml.Return) { return 0, nvml.SUCCESS }
-	d := gpu(s, 0)
+	d := gpustest.GPU(s, 0)
 	no := nvml.ERROR_NOT_SUPPORTED
 	d.GetNameFunc = func() (string, nvml.Return) { return "", no }
 	d.GetPciInfoFunc = func() (nvml.PciInfo, nvml.Return) { return nvml.PciInfo{}, no }
@@ -85,8 +87,8 @@ func TestMemoryThatIsNone(t *testing.T) {
 		{nvml.Memory{Total: 100, Free: 50, Used: 101}, true, false},
 		{nvml.Memory{Total: 100, Free: 100}, true, true},
 	} {
-		s := box(1)
-		gpu(s, 0).MemoryInfo = c.m
+		s := gpustest.Box(1)
+		gpustest.GPU(s, 0).MemoryInfo = c.m
 		d := mustList(t, mustNew(t, s))[0]
 		_, room := d.Room()
 		if (d.Total != nil) != c.total || (d.Free != nil) != c.free || (d.Used != nil) != c.free || room != c.free || (d.From == "nvml") != c.free {
@@ -119,8 +121,8 @@ func TestUnusable(t *testing.T) {
 			d.GetComputeModeFunc, d.GetComputeRunningProcessesFunc = mode(nvml.COMPUTEMODE_EXCLUSIVE_PROCESS), busy
 		}, "exclusive and process 1073741824 is on it", "GPU 1 cannot be used"},
 	} {
-		s := box(2)
-		c.set(gpu(s, 1))
+		s := gpustest.Box(2)
+		c.set(gpustest.GPU(s, 1))
 		d := mustList(t, mustNew(t, s))[1]
 		if got := d.Unusable(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q", c.name, got)

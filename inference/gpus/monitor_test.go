@@ -10,6 +10,8 @@ import (
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 	"github.com/NVIDIA/go-nvml/pkg/nvml/mock"
 	"github.com/NVIDIA/go-nvml/pkg/nvml/mock/server"
+
+	"selfplay/inference/gpus/gpustest"
 )
 
 // watch is a Monitor on a clock that the test moves by hand.
@@ -68,10 +70,10 @@ func (w *watch) told() []string {
 }
 
 func TestMonitor(t *testing.T) {
-	s := box(8)
+	s := gpustest.Box(8)
 	var energy atomic.Uint64
 	energy.Store(5_000_000)
-	gpu(s, 7).GetTotalEnergyConsumptionFunc = func() (uint64, nvml.Return) { return energy.Load(), nvml.SUCCESS }
+	gpustest.GPU(s, 7).GetTotalEnergyConsumptionFunc = func() (uint64, nvml.Return) { return energy.Load(), nvml.SUCCESS }
 	w := newWatch(t, s)
 	first := w.start()
 	if len(first) != 8 || first[7].Joules != nil || first[7].At != 0 {
@@ -105,8 +107,8 @@ func TestMonitor(t *testing.T) {
 
 // A GPU that tells nothing is watched on.
 func TestMonitorOfNothing(t *testing.T) {
-	s := box(1)
-	d, no := gpu(s, 0), nvml.ERROR_NOT_SUPPORTED
+	s := gpustest.Box(1)
+	d, no := gpustest.GPU(s, 0), nvml.ERROR_NOT_SUPPORTED
 	d.GetUtilizationRatesFunc = func() (nvml.Utilization, nvml.Return) { return nvml.Utilization{Gpu: 1}, no }
 	d.GetMemoryInfoFunc = func() (nvml.Memory, nvml.Return) { return nvml.Memory{}, nvml.SUCCESS }
 	d.GetPowerUsageFunc = func() (uint32, nvml.Return) { return 0, nvml.SUCCESS }
@@ -152,7 +154,7 @@ func TestFaults(t *testing.T) {
 				}, nvml.SUCCESS
 			}
 			for i := range s.Devices {
-				gpu(s, i).RegisterEventsFunc = func(types uint64, set nvml.EventSet) nvml.Return {
+				gpustest.GPU(s, i).RegisterEventsFunc = func(types uint64, set nvml.EventSet) nvml.Return {
 					if i == 1 && types == nvml.EventTypeXidCriticalError {
 						return nvml.SUCCESS
 					}
@@ -163,7 +165,7 @@ func TestFaults(t *testing.T) {
 	}
 	ecc := func(before, after uint64) func(*server.Server) {
 		return func(s *server.Server) {
-			gpu(s, 1).GetTotalEccErrorsFunc = func(nvml.MemoryErrorType, nvml.EccCounterType) (uint64, nvml.Return) {
+			gpustest.GPU(s, 1).GetTotalEccErrorsFunc = func(nvml.MemoryErrorType, nvml.EccCounterType) (uint64, nvml.Return) {
 				if bad.Load() {
 					return after, nvml.SUCCESS
 				}
@@ -173,7 +175,7 @@ func TestFaults(t *testing.T) {
 	}
 	lost := func(code nvml.Return) func(*server.Server) {
 		return func(s *server.Server) {
-			gpu(s, 1).GetPowerUsageFunc = func() (uint32, nvml.Return) { return 100, once(code) }
+			gpustest.GPU(s, 1).GetPowerUsageFunc = func() (uint32, nvml.Return) { return 100, once(code) }
 		}
 	}
 	for _, c := range []struct {
@@ -195,7 +197,7 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bad.Store(false)
-			s := box(2)
+			s := gpustest.Box(2)
 			c.set(s)
 			w := newWatch(t, s)
 			w.start()
@@ -223,9 +225,9 @@ func TestFaults(t *testing.T) {
 
 // NVML hangs, and Stop comes back. The library then stays open below the call.
 func TestHangs(t *testing.T) {
-	s := box(1)
+	s := gpustest.Box(1)
 	asked, goOn := make(chan bool), make(chan bool)
-	gpu(s, 0).GetUtilizationRatesFunc = func() (nvml.Utilization, nvml.Return) {
+	gpustest.GPU(s, 0).GetUtilizationRatesFunc = func() (nvml.Utilization, nvml.Return) {
 		close(asked)
 		<-goOn
 		return nvml.Utilization{}, nvml.ERROR_GPU_IS_LOST
@@ -245,7 +247,7 @@ func TestHangs(t *testing.T) {
 
 // Stop does not forget what Start owns.
 func TestMonitorFreesEvents(t *testing.T) {
-	s := box(2)
+	s := gpustest.Box(2)
 	var freed atomic.Int32
 	s.EventSetCreateFunc = func() (nvml.EventSet, nvml.Return) {
 		return &mock.EventSet{
@@ -253,8 +255,8 @@ func TestMonitorFreesEvents(t *testing.T) {
 			FreeFunc: func() nvml.Return { freed.Add(1); return nvml.SUCCESS },
 		}, nvml.SUCCESS
 	}
-	gpu(s, 0).RegisterEventsFunc = func(uint64, nvml.EventSet) nvml.Return { return nvml.SUCCESS }
-	gpu(s, 1).RegisterEventsFunc = func(uint64, nvml.EventSet) nvml.Return { return nvml.ERROR_NOT_SUPPORTED }
+	gpustest.GPU(s, 0).RegisterEventsFunc = func(uint64, nvml.EventSet) nvml.Return { return nvml.SUCCESS }
+	gpustest.GPU(s, 1).RegisterEventsFunc = func(uint64, nvml.EventSet) nvml.Return { return nvml.ERROR_NOT_SUPPORTED }
 	w := newWatch(t, s)
 	w.start()
 	w.end()

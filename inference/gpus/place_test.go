@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
+
+	"selfplay/inference/gpus/gpustest"
 )
 
 // withRoom are devices with that much room, in GiB, numbered from 0.
@@ -95,12 +97,12 @@ func TestPlace(t *testing.T) {
 // nothing and gets the runtime's figure.
 func TestPlaceOnBoxes(t *testing.T) {
 	for n, want := range map[int]string{1: "0", 2: "0", 8: "0 | 2 | 3 | 4 | 5 | 6 | 7"} {
-		s := box(n)
+		s := gpustest.Box(n)
 		if n > 1 {
-			gpu(s, 1).MemoryInfo = nvml.Memory{Total: 141 * gib, Free: 4 * gib, Used: 137 * gib}
+			gpustest.GPU(s, 1).MemoryInfo = nvml.Memory{Total: 141 * gib, Free: 4 * gib, Used: 137 * gib}
 		}
-		gpu(s, n-1).MemoryInfo.Free = min(gpu(s, n-1).MemoryInfo.Free, 60*gib)
-		gpu(s, 0).GetMemoryInfoFunc = func() (nvml.Memory, nvml.Return) { return nvml.Memory{}, nvml.ERROR_NOT_SUPPORTED }
+		gpustest.GPU(s, n-1).MemoryInfo.Free = min(gpustest.GPU(s, n-1).MemoryInfo.Free, 60*gib)
+		gpustest.GPU(s, 0).GetMemoryInfoFunc = func() (nvml.Memory, nvml.Return) { return nvml.Memory{}, nvml.ERROR_NOT_SUPPORTED }
 		devices := mustList(t, mustNew(t, s))
 		if _, err := Place(devices, Need{Bytes: 10 * gib}, 0, false); err == nil {
 			t.Error("placed on a GPU that does not tell its free memory")
@@ -114,7 +116,7 @@ func TestPlaceOnBoxes(t *testing.T) {
 			t.Errorf("%q", p.Groups[0].Visible())
 		}
 	}
-	p, err := Place(mustList(t, mustNew(t, box(8))), Need{Bytes: 200 * gib, Layer: 3 * gib}, 3, false)
+	p, err := Place(mustList(t, mustNew(t, gpustest.Box(8))), Need{Bytes: 200 * gib, Layer: 3 * gib}, 3, false)
 	if err != nil || p.Groups[0].Visible() != "GPU-0000,GPU-1111" {
 		t.Errorf("%v, %+v", err, p)
 	}

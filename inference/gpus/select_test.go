@@ -3,10 +3,12 @@ package gpus
 import (
 	"slices"
 	"testing"
+
+	"selfplay/inference/gpus/gpustest"
 )
 
 func TestSelect(t *testing.T) {
-	devices := mustList(t, mustNew(t, box(4)))
+	devices := mustList(t, mustNew(t, gpustest.Box(4)))
 	devices[3].UUID = "GPU-2233"
 	unlike := slices.Clone(devices)
 	unlike[1].Name = "NVIDIA L4"
