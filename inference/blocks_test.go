@@ -18,9 +18,13 @@ func TestBlocks(t *testing.T) {
 		"windows": newGemma4Family(fsggml.TensorTypeF32, true).write(t),
 	} {
 		for _, cache := range []Cache{CacheF16, CacheQ8} {
-			for _, cells := range []int{512, 250} {
-				t.Run(fmt.Sprintf("%s/%s/%d", name, cache, cells), func(t *testing.T) {
-					m, err := Open(path, Options{Slots: 6, Cells: cells, Pool: 5 * cells, Cache: cache, Threads: 1, Weights: WeightsFile})
+			for _, test := range []struct {
+				cells int
+				as    *manner
+			}{{512, nil}, {250, nil}, {512, &onGPU}} {
+				cells := test.cells
+				t.Run(fmt.Sprintf("%s/%s/%d/as on GPUs %v", name, cache, cells, test.as != nil), func(t *testing.T) {
+					m, err := Open(path, Options{Slots: 6, Cells: cells, Pool: 5 * cells, Cache: cache, Threads: 1, Weights: WeightsFile, as: test.as})
 					if err != nil {
 						t.Fatal(err)
 					}
