@@ -172,6 +172,12 @@ class Check:
             model, found["largest_difference"], found["steps"], "" if found["ok"] else ": TOO MUCH"))
         if not found["ok"]:
             raise Failed("the devices disagree: " + json.dumps(found))
+        out, _ = self.run([self.program, "doctor", "--model", model, "--json"] + self.device(), LIMITS["doctor"])
+        found["among"] = json.loads(out).get("among")
+        if found["among"]:
+            say("%s: among %d slots logits differ by %.4f from those computed alone" % (model, found["among"]["slots"], found["among"]["largest_logit_difference"]))
+        elif not self.cpu:
+            raise Failed("doctor does not tell how a row differs among others")
         return {"result": found}
 
     def tune(self, model, slots, context):

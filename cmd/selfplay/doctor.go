@@ -35,6 +35,7 @@ type checkup struct {
 	Plan     *inference.Plan        `json:"plan,omitempty"`
 	Working  uint64                 `json:"working_set_bytes,omitempty"`
 	Answer   *answer                `json:"answer,omitempty"`
+	Among    *among                 `json:"among,omitempty"`
 	Problem  string                 `json:"problem,omitempty"` // that the model cannot run, and why
 }
 
@@ -53,6 +54,13 @@ type answer struct {
 	Tokens  int     `json:"completion_tokens"`
 	Read    float64 `json:"prompt_tok_per_s"`
 	Written float64 `json:"completion_tok_per_s,omitempty"`
+}
+
+// among is how far logits are from those computed alone, on GPUs. On CPUs they are
+// the same, which games depend on and tests make sure of.
+type among struct {
+	Slots      int     `json:"slots"`
+	Difference float64 `json:"largest_logit_difference"`
 }
 
 func doctorCommand() *cobra.Command {
@@ -153,6 +161,13 @@ func (d *checkup) checkModel(w io.Writer, who player, o inference.Options) (err 
 		return err
 	}
 	d.printAnswer(w)
+	if len(m.Plan.Devices) > 0 {
+		d.Among = &among{}
+		if d.Among.Slots, d.Among.Difference, err = m.Among(); err != nil {
+			return err
+		}
+		d.printAmong(w)
+	}
 	return nil
 }
 

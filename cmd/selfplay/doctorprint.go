@@ -94,6 +94,10 @@ func (d *checkup) printPlan(w io.Writer) {
 	line(w, "", text)
 }
 
+func (d *checkup) printAmong(w io.Writer) {
+	line(w, "", fmt.Sprintf("among %d slots logits differ by up to %.4f from those computed alone: GPUs round by the number of rows, so that games are not played again bit by bit", d.Among.Slots, d.Among.Difference))
+}
+
 func (d *checkup) printAnswer(w io.Writer) {
 	a := d.Answer
 	line(w, "answer", a.Text)
