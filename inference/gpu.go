@@ -29,7 +29,7 @@ func usableGPUs() ([]GPU, error) {
 	if gpus := Inspect().GPUs; len(gpus) > 0 {
 		return gpus, nil
 	}
-	return nil, fmt.Errorf("no GPU that can be used: %w", whyNoGPU(ggml.LibPaths()))
+	return nil, fmt.Errorf("no GPU that can be used: %w; --device cpu computes on the CPU", whyNoGPU(ggml.LibPaths()))
 }
 
 // devices are what a model is computed on.

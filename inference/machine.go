@@ -39,6 +39,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -59,6 +60,8 @@ type Machine struct {
 	GPUs     []GPU    `json:"gpus"`
 	// Libraries are those of other backends that lie where the runtime looks.
 	Libraries []string `json:"libraries"`
+	// NoGPU says why the CUDA library, which is among them, shows no GPU.
+	NoGPU string `json:"no_gpu,omitempty"`
 }
 
 // A GPU as the runtime describes it, with its memory in bytes.
@@ -110,6 +113,10 @@ func Inspect() Machine {
 	for _, dir := range ggml.LibPaths() {
 		found, _ := filepath.Glob(filepath.Join(dir, "libggml-*"))
 		m.Libraries = append(m.Libraries, found...)
+	}
+	isCUDA := func(path string) bool { return filepath.Base(path) == cudaLibrary }
+	if len(m.GPUs) == 0 && slices.ContainsFunc(m.Libraries, isCUDA) {
+		m.NoGPU = whyNoGPU(ggml.LibPaths()).Error()
 	}
 	return m
 }

@@ -208,10 +208,8 @@ func warnings(m inference.Machine) []string {
 	if len(m.Unused) > 0 {
 		list = append(list, fmt.Sprintf("the runtime was compiled without %s, which this CPU has: it is slower than it could be; build with make build on this machine", strings.Join(m.Unused, ", ")))
 	}
-	for _, library := range m.Libraries {
-		if len(m.GPUs) == 0 && !strings.HasPrefix(filepath.Base(library), "libggml-cpu") && !strings.HasPrefix(filepath.Base(library), "libggml-base") {
-			list = append(list, fmt.Sprintf("%s is there, but the runtime finds no device for it: is the driver installed?", library))
-		}
+	if m.NoGPU != "" {
+		list = append(list, m.NoGPU)
 	}
 	return list
 }

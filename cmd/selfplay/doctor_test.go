@@ -113,7 +113,7 @@ func TestWarnings(t *testing.T) {
 		{inference.Machine{}, nil},
 		{inference.Machine{Unused: []string{"AVX2", "AVX512"}}, []string{"without AVX2, AVX512, which this CPU has"}},
 		{inference.Machine{Lacking: []string{"AVX512_BF16"}}, []string{"compiled for AVX512_BF16, which this CPU does not have"}},
-		{inference.Machine{Libraries: []string{"/x/lib/ollama/libggml-cuda.so", "/x/lib/ollama/libggml-cpu-haswell.so", "/x/lib/ollama/libggml-base.so"}}, []string{"libggml-cuda.so is there, but the runtime finds no device"}},
+		{inference.Machine{NoGPU: "libggml-cuda.so needs the NVIDIA driver"}, []string{"needs the NVIDIA driver"}},
 		{inference.Machine{Libraries: []string{"/x/lib/ollama/libggml-cuda.so"}, GPUs: gpu}, nil},
 	} {
 		got := warnings(c.m)
