@@ -15,6 +15,7 @@ import (
 	"strings"
 	"unsafe"
 
+	fsggml "github.com/ollama/ollama/fs/ggml"
 	"github.com/ollama/ollama/ml"
 	ggml "github.com/ollama/ollama/ml/backend/ggml/ggml/src"
 )
@@ -153,6 +154,16 @@ func (h *header) layerBytes(layers int) []uint64 {
 }
 
 const embeddingName, outputName = "token_embd.weight", "output.weight"
+
+// lookedUpOnGPUs refuses a table of embeddings that the runtime puts on the GPU,
+// whose rows CUDA cannot look up: all of it would be copied to the CPU in each step.
+func (h *header) lookedUpOnGPUs() error {
+	t := h.tensors[lookedUp]
+	if t == nil || gathered[fsggml.TensorType(t.Kind)] {
+		return nil
+	}
+	return fmt.Errorf("%s: tensor %s has type %s, whose rows GPUs cannot look up: take a file with another type there, or --device cpu", h.path, lookedUp, typeName(t.Kind))
+}
 
 // place says which GPU computes which layers.
 func place(h *header, layers int, gpus []GPU) (ml.GPULayersList, error) {

@@ -179,3 +179,22 @@ func TestNeeds(t *testing.T) {
 		t.Error("no such model, no error")
 	}
 }
+
+// TestLookedUpOnGPUs: a table of embeddings for each layer must be of a type that
+// CUDA can look up.
+func TestLookedUpOnGPUs(t *testing.T) {
+	for name, want := range map[string]string{
+		"synthetic:gemma4-tiny":      "",
+		"synthetic:gemma4-tiny:q6_k": "",
+		"synthetic:gemma4-tiny:q4_k": "per_layer_token_embd.weight has type Q4_K, whose rows GPUs cannot look up",
+		"synthetic:qwen3-tiny:q4_k":  "", // it has none
+	} {
+		m, err := Open(name, Options{Slots: 2, Cells: 256, Threads: 1, Weights: WeightsFile, as: &onGPU})
+		if err == nil {
+			m.Close()
+		}
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

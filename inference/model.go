@@ -185,6 +185,11 @@ func (h *header) writeFor(w Weights) (file string, done func(), err error) {
 
 // place binds the architecture's weights to where they will be loaded.
 func (m *Model) place(load *header, file string, o Options, at devices) (err error) {
+	if at.few {
+		if err := load.lookedUpOnGPUs(); err != nil {
+			return err
+		}
+	}
 	layers := len(m.arch.streams())
 	params := ml.BackendParams{AllocMemory: true, NumThreads: o.Threads, FlashAttention: ml.FlashAttentionEnabled}
 	if params.GPULayers, err = place(load, layers, at.gpus); err != nil {
