@@ -38,8 +38,10 @@ if [ "${CUDA:-}" != pip ]; then
 fi
 echo "building ggml-cuda for $arch with $nvcc in $tree: some 50 minutes on two cores, 6 on 16" >&2
 mkdir -p "$tree" "$folder"
+# The library asks for the driver's (libcuda.so.1) even where the one it is linked
+# with here is empty: without that it would not load, driver or not.
 cmake -S "$source" -B "$tree" -DCMAKE_CUDA_COMPILER="$nvcc" -DCUDAToolkit_ROOT="$toolkit" -DCMAKE_CUDA_ARCHITECTURES="$arch" \
-	-DCMAKE_DISABLE_FIND_PACKAGE_Vulkan=ON -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON '-DCMAKE_INSTALL_RPATH=$ORIGIN' >"$tree/configure.log" 2>&1 || {
+	-DCMAKE_MODULE_LINKER_FLAGS=-Wl,--no-as-needed -DCMAKE_DISABLE_FIND_PACKAGE_Vulkan=ON -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON '-DCMAKE_INSTALL_RPATH=$ORIGIN' >"$tree/configure.log" 2>&1 || {
 	tail -n 30 "$tree/configure.log" >&2
 	fail "CMake cannot configure the build, see above and $tree/configure.log"
 }
