@@ -57,6 +57,7 @@ type Store struct {
 	lock     *os.File
 	session  int // of this process in Run.How
 	position func(scheduler.Job) (int, error)
+	writer   *writer
 }
 
 // Create opens dir for writing: a new folder, an empty one, or one that holds
@@ -97,7 +98,11 @@ func Create(dir string, e Experiment, how Session) (_ *Store, err error) {
 	}
 	f.How = append(f.How, how)
 	s := &Store{Run: newRun(dir, f, db), lock: lock, session: len(f.How) - 1, position: e.Plan().positions()}
-	if err := s.begin(f, fresh); err != nil {
+	s.writer, err = newWriter(db)
+	if err == nil {
+		err = s.begin(f, fresh)
+	}
+	if err != nil {
 		db.Close()
 		return nil, err
 	}
