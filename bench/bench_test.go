@@ -5,9 +5,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"selfplay/games"
 	"selfplay/scheduler"
 )
 
@@ -107,4 +109,17 @@ func BenchmarkRead(b *testing.B) {
 		_, err = s.Remaining()
 		return err
 	})
+}
+
+// BenchmarkSuite plays random games of every kind and stores them; b.N is
+// hundreds of games.
+func BenchmarkSuite(b *testing.B) {
+	e := testExperiment()
+	e.Games, e.Langs, e.N = games.Names(), []string{"en", "ar", "de", "zh"}, b.N
+	e.Games = slices.DeleteFunc(slices.Clone(e.Games), func(id string) bool { return !strings.HasSuffix(id, "-v0") })
+	sum, err := Play(b.Context(), Options{Dir: b.TempDir(), Experiment: e, Player: randomPlayer(e.Seed)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(sum.Games)/sum.Seconds, "games/s")
 }

@@ -170,8 +170,7 @@ func TestSecondWriterIsRefused(t *testing.T) {
 func TestDiskFull(t *testing.T) {
 	s := mustCreate(t, t.TempDir(), testExperiment())
 	jobs := remaining(t, s)
-	s.db.SetMaxOpenConns(1) // the limit below is of one connection
-	if _, err := s.db.Exec(`PRAGMA max_page_count = 40`); err != nil {
+	if _, err := s.writer.conn.ExecContext(t.Context(), `PRAGMA max_page_count = 60`); err != nil {
 		t.Fatal(err)
 	}
 	kept := 0

@@ -103,6 +103,9 @@ func Create(dir string, e Experiment, how Session) (_ *Store, err error) {
 		err = s.begin(f, fresh)
 	}
 	if err != nil {
+		if s.writer != nil {
+			s.writer.conn.Close()
+		}
 		db.Close()
 		return nil, err
 	}
@@ -171,7 +174,7 @@ func lockFolder(dir string) (*os.File, error) {
 
 // Close ends writing and lets other processes write.
 func (s *Store) Close() error {
-	return errors.Join(s.Run.Close(), s.lock.Close())
+	return errors.Join(s.writer.conn.Close(), s.Run.Close(), s.lock.Close())
 }
 
 // Remaining yields the jobs whose games have not ended, in plan order. What

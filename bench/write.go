@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"maps"
@@ -28,6 +29,10 @@ const (
 
 // Append stores ended games, all of them or, after an error, none. A game that
 // is already there is an error: ended games are never written again.
+//
+// They survive the end of the process, however it ends. A power cut they survive
+// too, but for those that came in full batches since the last smaller one: then
+// the disk is what games wait for, and a game that is lost so is played again.
 func (s *Store) Append(records ...scheduler.Record) error {
 	if err := s.append(s.session, records); err != nil {
 		return dbError(filepath.Join(s.Dir, dbName), err)
@@ -36,7 +41,10 @@ func (s *Store) Append(records ...scheduler.Record) error {
 }
 
 func (s *Store) append(session int, records []scheduler.Record) error {
-	tx, err := s.db.Begin()
+	if err := s.writer.wait(len(records) < batchSize); err != nil {
+		return err
+	}
+	tx, err := s.writer.conn.BeginTx(context.Background(), nil)
 	if err != nil {
 		return err
 	}
@@ -63,10 +71,11 @@ func (s *Store) append(session int, records []scheduler.Record) error {
 
 // A writer keeps what storing games needs from one transaction to the next.
 type writer struct {
-	game, turn, transcript, opening *sql.Stmt
-	encoder                         *zstd.Encoder
-	openings                        map[openingKey]opening // stored ones
-	raw, frame                      []byte                 // reused
+	conn       *sql.Conn // its own: how it waits for the disk is the connection's
+	waits      bool      // for the disk, at a commit
+	encoder    *zstd.Encoder
+	openings   map[openingKey]opening // stored ones
+	raw, frame []byte                 // reused
 }
 
 // An opening is a text that the first observations of a seat begin with, as
@@ -83,25 +92,45 @@ type openingKey struct {
 }
 
 func newWriter(db *sql.DB) (*writer, error) {
-	w := &writer{openings: map[openingKey]opening{}}
-	var err error
-	if w.encoder, err = newEncoder(); err != nil {
-		return nil, err
-	}
-	for _, s := range []struct {
-		stmt *(*sql.Stmt)
-		text string
-	}{{&w.game, insertGame}, {&w.turn, insertTurn}, {&w.transcript, insertTranscript}, {&w.opening, insertOpening}} {
-		if *s.stmt, err = db.Prepare(s.text); err != nil {
-			return nil, err
-		}
-	}
-	rows, err := db.Query(selectOpenings)
+	ctx := context.Background()
+	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	err = eachOpening(rows, func(k openingKey, o opening) { w.openings[k] = o })
-	return w, err
+	w := &writer{conn: conn, waits: true, openings: map[openingKey]opening{}}
+	w.encoder, err = newEncoder()
+	if err == nil {
+		err = w.readOpenings(ctx)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *writer) readOpenings(ctx context.Context) error {
+	rows, err := w.conn.QueryContext(ctx, selectOpenings)
+	if err != nil {
+		return err
+	}
+	return eachOpening(rows, func(k openingKey, o opening) { w.openings[k] = o })
+}
+
+// wait says whether commits are to wait for the disk.
+func (w *writer) wait(yes bool) error {
+	if yes == w.waits {
+		return nil
+	}
+	level := "NORMAL"
+	if yes {
+		level = "FULL"
+	}
+	_, err := w.conn.ExecContext(context.Background(), "PRAGMA synchronous = "+level)
+	if err == nil {
+		w.waits = yes
+	}
+	return err
 }
 
 // eachOpening reads the rows of selectOpenings.
@@ -127,8 +156,17 @@ type batch struct {
 }
 
 func (w *writer) batch(tx *sql.Tx) (*batch, error) {
-	return &batch{writer: w, game: tx.Stmt(w.game), turn: tx.Stmt(w.turn), transcript: tx.Stmt(w.transcript),
-		opening: tx.Stmt(w.opening), openings: maps.Clone(w.openings)}, nil
+	b := &batch{writer: w, openings: maps.Clone(w.openings)}
+	var err error
+	for _, s := range []struct {
+		stmt *(*sql.Stmt) // ends with tx
+		text string
+	}{{&b.game, insertGame}, {&b.turn, insertTurn}, {&b.transcript, insertTranscript}, {&b.opening, insertOpening}} {
+		if *s.stmt, err = tx.Prepare(s.text); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
 }
 
 func (b *batch) add(position, session int, r scheduler.Record) error {
