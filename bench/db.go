@@ -31,6 +31,9 @@ func openDB(dir string, fresh bool) (*sql.DB, error) {
 	if !fresh && !exists(path) {
 		return nil, fmt.Errorf("%s is missing: restore it or choose another --run folder", path)
 	}
+	if err := checkLength(path); err != nil {
+		return nil, err
+	}
 	// synchronous=FULL: what was said to be kept survives a power cut; Append
 	// says when it does not wait for that. A checkpoint waits for the disk twice,
 	// so they come each 32 MiB. foreign_keys: no turn without its game.
@@ -60,6 +63,9 @@ func openDBForReading(dir string) (*sql.DB, error) {
 	if !exists(path) {
 		return nil, fmt.Errorf("%s is missing: restore it or choose another run folder", path)
 	}
+	if err := checkLength(path); err != nil {
+		return nil, err
+	}
 	db, err := connectForReading(path, false)
 	if e, ok := errors.AsType[*sqlite.Error](err); ok && !exists(path+"-wal") &&
 		(e.Code() == sqlite3.SQLITE_READONLY_DIRECTORY || e.Code() == sqlite3.SQLITE_CANTOPEN) {
@@ -84,6 +90,19 @@ func connectForReading(path string, immutable bool) (*sql.DB, error) {
 		return nil, err
 	}
 	return db, nil
+}
+
+// pageSize is SQLite's, in bytes.
+const pageSize = 4096
+
+// checkLength refuses a file that ends within a page: SQLite takes what is
+// missing for zeros. Beside a log the file may be so, and is mended from it.
+func checkLength(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Size()%pageSize == 0 || exists(path+"-wal") {
+		return nil // SQLite says what is wrong, if anything is
+	}
+	return fmt.Errorf("%s is damaged (it ends within a page): restore it or choose another run folder", path)
 }
 
 func exists(path string) bool {

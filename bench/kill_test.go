@@ -78,7 +78,7 @@ func startWith(t *testing.T, env string) *exec.Cmd {
 func TestKill(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	seen := map[string]bool{}
-	for range 12 {
+	for range 20 {
 		child := startChild(t, dir)
 		time.Sleep(time.Duration(rand.IntN(80)) * time.Millisecond)
 		child.Process.Kill()
