@@ -14,8 +14,8 @@ import (
 	"selfplay/scheduler"
 )
 
-// A FlatGame is a row of the table of games, for programs that load tables. The
-// names of the columns are those of games.db.
+// A FlatGame is a row of the table of games, for programs that load tables. Its
+// columns mean what they do in games.db, but for those with a comment.
 type FlatGame struct {
 	ID       string `parquet:"id"`
 	Game     string `parquet:"game,dict"`
@@ -30,8 +30,8 @@ type FlatGame struct {
 	Reward1  int32  `parquet:"reward1"`
 	Invalid0 bool   `parquet:"invalid0"`
 	Invalid1 bool   `parquet:"invalid1"`
-	Turns    int32  `parquet:"turns"` // answers, of both seats
-	Moves0   int32  `parquet:"moves0"`
+	Turns    int32  `parquet:"turns"`  // answers, of both seats
+	Moves0   int32  `parquet:"moves0"` // valid ones of seat 0: turns0 in games.db
 	Moves1   int32  `parquet:"moves1"`
 	Name0    string `parquet:"name0,dict"`
 	Name1    string `parquet:"name1,dict"`
