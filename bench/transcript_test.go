@@ -110,3 +110,17 @@ func TestDamagedTranscript(t *testing.T) {
 		})
 	}
 }
+
+func TestCommonPrefix(t *testing.T) {
+	text := strings.Repeat("0123456789", 30)
+	for n := range len(text) {
+		for _, rest := range []string{"", "x", strings.Repeat("x", 100)} {
+			if got := commonPrefix(text, text[:n]+rest); got != n {
+				t.Fatalf("%d bytes and %q: %d", n, rest, got)
+			}
+			if got := commonPrefix(text[:n]+rest, text); got != n {
+				t.Fatalf("%d bytes and %q, the other way: %d", n, rest, got)
+			}
+		}
+	}
+}
