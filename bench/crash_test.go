@@ -91,8 +91,8 @@ func TestTruncatedDatabase(t *testing.T) {
 }
 
 // A disk that fills up stops the run with one line; with room again, it goes on
-// to the same end. Where no disk of its own can be made for the test, the file
-// size that the process may write stands for it.
+// to the same end. Where the test may not mount a disk of its own, TestDiskFull
+// alone shows what happens.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=1m"); err != nil {
@@ -122,8 +122,8 @@ func TestFullDisk(t *testing.T) {
 	checkWhole(t, o.Dir, seen)
 }
 
-// Killed twenty times while random games are played for real, the run has the
-// totals and the games of one that nothing stopped.
+// Stopped again and again while random games are played for real, the run has
+// the totals and the games of one that nothing stopped.
 func TestStoppedRealGames(t *testing.T) {
 	e := testExperiment()
 	e.N = 20
