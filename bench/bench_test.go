@@ -3,11 +3,14 @@ package bench
 import (
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"selfplay/games"
 	"selfplay/scheduler"
 )
 
@@ -107,4 +110,40 @@ func BenchmarkRead(b *testing.B) {
 		_, err = s.Remaining()
 		return err
 	})
+}
+
+// BenchmarkSuite plays random games of every kind and stores them; b.N is
+// hundreds of games.
+func BenchmarkSuite(b *testing.B) {
+	e := testExperiment()
+	e.Games, e.Langs, e.N = games.Names(), []string{"en", "ar", "de", "zh"}, b.N
+	e.Games = slices.DeleteFunc(slices.Clone(e.Games), func(id string) bool { return !strings.HasSuffix(id, "-v0") })
+	sum, err := Play(b.Context(), Options{Dir: b.TempDir(), Experiment: e, Player: randomPlayer(e.Seed)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(sum.Games)/sum.Seconds, "games/s")
+}
+
+// wordyRecord is a game of ten answers of 4,000 bytes, 3,000 of them thinking,
+// in words drawn as often as Zipf's law has it, so that they compress about as a
+// language does.
+func wordyRecord(j scheduler.Job) scheduler.Record {
+	r := longRecord(j)
+	rng := rand.New(rand.NewPCG(uint64(j.Seed), uint64(len(j.ID))+uint64(j.ID[len(j.ID)-1])))
+	words := rand.NewZipf(rng, 1.1, 3, 20_000)
+	for i := range r.Turns {
+		var text strings.Builder
+		for text.Len() < 4000 {
+			n := words.Uint64()
+			for k := range 2 + n%8 {
+				text.WriteByte('a' + byte((n*2654435761>>(3*k))%26))
+			}
+			text.WriteByte(' ')
+		}
+		t := &r.Turns[i]
+		t.Thinking = text.String()[:3000]
+		t.Completion = "<think>" + t.Thinking + "</think>" + text.String()[3000:4000]
+	}
+	return r
 }

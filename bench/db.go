@@ -2,6 +2,7 @@ package bench
 
 import (
 	"database/sql"
+	_ "embed"
 	"errors"
 	"fmt"
 	"net/url"
@@ -15,51 +16,13 @@ import (
 
 const dbName = "games.db"
 
-// schema of games.db, format 2. A game's position in the plan is its key, so
-// reading in plan order is reading in key order. In turns the long texts come
-// last: a query without them then skips the pages that hold them.
-const schema = `
-CREATE TABLE games (
-	position INTEGER PRIMARY KEY, -- in the plan, from 0
-	id       TEXT NOT NULL UNIQUE,
-	session  INTEGER NOT NULL,    -- which entry of run.json's "how" played it
-	game     TEXT NOT NULL,       -- environment id
-	lang0    TEXT NOT NULL, lang1 TEXT NOT NULL,
-	role     INTEGER NOT NULL,
-	idx      INTEGER NOT NULL,    -- within the cell
-	seed     INTEGER NOT NULL,
-	reward0  INTEGER NOT NULL, reward1  INTEGER NOT NULL,
-	invalid0 INTEGER NOT NULL, invalid1 INTEGER NOT NULL, -- 1: lost by a second invalid move
-	turns0   INTEGER NOT NULL, turns1   INTEGER NOT NULL, -- valid moves
-	name0    TEXT NOT NULL, name1 TEXT NOT NULL,          -- role names
-	reason0  TEXT NOT NULL, reason1 TEXT NOT NULL
-);
-CREATE TABLE turns (
-	game              INTEGER NOT NULL REFERENCES games (position),
-	turn              INTEGER NOT NULL, -- from 0
-	seat              INTEGER NOT NULL,
-	status            TEXT NOT NULL,
-	finish            TEXT NOT NULL,
-	invalid           INTEGER NOT NULL,
-	defaulted         INTEGER NOT NULL,
-	regret            REAL,             -- what the move lost by perfect play; NULL: not known, or invalid
-	optimal           INTEGER AS (regret = 0), -- 1: it lost nothing
-	prompt_tokens     INTEGER NOT NULL,
-	completion_tokens INTEGER NOT NULL,
-	thinking_tokens   INTEGER NOT NULL, -- of those, while thinking
-	prefill_tokens    INTEGER NOT NULL,
-	start_ms          INTEGER NOT NULL, -- since the start of the session
-	end_ms            INTEGER NOT NULL,
-	action            TEXT NOT NULL,    -- extracted from the completion
-	wrapped           TEXT NOT NULL,    -- as the rules parsed it
-	reason            TEXT NOT NULL,    -- why they refused it
-	completion        TEXT NOT NULL,    -- as the model wrote it
-	thinking          TEXT NOT NULL,
-	kept              INTEGER NOT NULL, -- the observation is this many bytes of the seat's one before,
-	observation       TEXT NOT NULL,    -- then this text
-	PRIMARY KEY (game, turn)
-);
-`
+// schema has the tables of games.db, views the queries over them that it brings.
+var (
+	//go:embed schema.sql
+	schema string
+	//go:embed views.sql
+	views string
+)
 
 // openDB opens games.db for reading and writing, and makes its tables if it
 // has none and fresh is true.
@@ -68,9 +31,13 @@ func openDB(dir string, fresh bool) (*sql.DB, error) {
 	if !fresh && !exists(path) {
 		return nil, fmt.Errorf("%s is missing: restore it or choose another --run folder", path)
 	}
-	// synchronous=FULL: a game that was said to be kept survives a power cut.
-	// foreign_keys: no turn without its game.
-	db, err := connect(path, url.Values{"mode": {"rwc"}, "_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}})
+	if err := checkLength(path); err != nil {
+		return nil, err
+	}
+	// synchronous=FULL: what was said to be kept survives a power cut; Append
+	// says when it does not wait for that. A checkpoint waits for the disk twice,
+	// so they come each 32 MiB. foreign_keys: no turn without its game.
+	db, err := connect(path, url.Values{"mode": {"rwc"}, "_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(8192)", "foreign_keys(1)"}})
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +63,9 @@ func openDBForReading(dir string) (*sql.DB, error) {
 	if !exists(path) {
 		return nil, fmt.Errorf("%s is missing: restore it or choose another run folder", path)
 	}
+	if err := checkLength(path); err != nil {
+		return nil, err
+	}
 	db, err := connectForReading(path, false)
 	if e, ok := errors.AsType[*sqlite.Error](err); ok && !exists(path+"-wal") &&
 		(e.Code() == sqlite3.SQLITE_READONLY_DIRECTORY || e.Code() == sqlite3.SQLITE_CANTOPEN) {
@@ -120,6 +90,19 @@ func connectForReading(path string, immutable bool) (*sql.DB, error) {
 		return nil, err
 	}
 	return db, nil
+}
+
+// pageSize is SQLite's, in bytes.
+const pageSize = 4096
+
+// checkLength refuses a file that ends within a page: SQLite takes what is
+// missing for zeros. Beside a log the file may be so, and is mended from it.
+func checkLength(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Size()%pageSize == 0 || exists(path+"-wal") {
+		return nil // SQLite says what is wrong, if anything is
+	}
+	return fmt.Errorf("%s is damaged (it ends within a page): restore it or choose another run folder", path)
 }
 
 func exists(path string) bool {
@@ -150,7 +133,7 @@ func createTables(db *sql.DB) error {
 	if err := tx.QueryRow(`SELECT count(*) FROM sqlite_schema`).Scan(&tables); err != nil || tables > 0 {
 		return err
 	}
-	if _, err := tx.Exec(schema + fmt.Sprintf("PRAGMA user_version = %d", format)); err != nil {
+	if _, err := tx.Exec(schema + views + fmt.Sprintf("PRAGMA user_version = %d", format)); err != nil {
 		return err
 	}
 	return tx.Commit()

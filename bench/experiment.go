@@ -15,7 +15,7 @@ import (
 
 // format is the version of a run folder: of run.json and of the tables in
 // games.db. Raise it with every change that an older program would misread.
-const format = 2
+const format = 3
 
 const runName = "run.json"
 

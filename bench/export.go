@@ -21,8 +21,9 @@ type exportedGame struct {
 	Rewards [2]int         `json:"rewards"`
 	Reasons [2]string      `json:"reasons"`
 	Invalid [2]bool        `json:"invalid"`
-	Moves   [2]int         `json:"moves"` // valid ones
-	Roles   [2]string      `json:"roles"` // role names
+	Moves   [2]int         `json:"moves"`   // valid ones
+	Roles   [2]string      `json:"roles"`   // role names
+	Players [2]string      `json:"players"` // "": the run's model; else a policy's name
 }
 
 type exportedTurn struct {
@@ -62,7 +63,7 @@ func exportRecord(rec scheduler.Record) exportedGame {
 	g := exportedGame{
 		ID: j.ID, Game: j.Game, Langs: j.Langs, Role: j.Role, Seed: j.Seed, Index: j.Index,
 		Turns:   make([]exportedTurn, 0, len(rec.Turns)), // [] and not null
-		Rewards: o.Rewards, Reasons: o.Reasons, Invalid: o.Invalid, Moves: o.Turns, Roles: o.Roles,
+		Rewards: o.Rewards, Reasons: o.Reasons, Invalid: o.Invalid, Moves: o.Turns, Roles: o.Roles, Players: j.Players,
 	}
 	for _, t := range rec.Turns {
 		var optimal *bool

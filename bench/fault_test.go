@@ -33,11 +33,11 @@ func TestFolderFaults(t *testing.T) {
 		{"newer run.json", func(t *testing.T, dir string) string {
 			write(t, filepath.Join(dir, runName), `{"format": 99}`)
 			return dir
-		}, []string{"run.json has format 99", "up to 2"}},
+		}, []string{"run.json has format 99", "up to 3"}},
 		{"older run.json", func(t *testing.T, dir string) string {
-			write(t, filepath.Join(dir, runName), `{"format": 1}`)
+			write(t, filepath.Join(dir, runName), `{"format": 2}`)
 			return dir
-		}, []string{"run.json has format 1", "reads 2 only", "--run"}},
+		}, []string{"run.json has format 2", "reads 3 only", "--run"}},
 		{"run.json gone", func(t *testing.T, dir string) string { os.Remove(filepath.Join(dir, runName)); return dir }, []string{"holds 1 games but no run.json", "--run"}},
 		{"games.db gone", func(t *testing.T, dir string) string { os.Remove(filepath.Join(dir, dbName)); return dir }, []string{"games.db is missing", "run folder"}},
 		{"games.db cut", func(t *testing.T, dir string) string { return cut(t, dir, dbName) }, []string{"games.db", "damaged"}},
@@ -46,8 +46,8 @@ func TestFolderFaults(t *testing.T) {
 			write(t, filepath.Join(dir, dbName), strings.Repeat("noise", 5000))
 			return dir
 		}, []string{"games.db", "damaged"}},
-		{"newer games.db", func(t *testing.T, dir string) string { execDB(t, dir, `PRAGMA user_version = 7`); return dir }, []string{"games.db has format 7", "up to 2"}},
-		{"older games.db", func(t *testing.T, dir string) string { execDB(t, dir, `PRAGMA user_version = 1`); return dir }, []string{"games.db has format 1", "reads 2 only"}},
+		{"newer games.db", func(t *testing.T, dir string) string { execDB(t, dir, `PRAGMA user_version = 7`); return dir }, []string{"games.db has format 7", "up to 3"}},
+		{"older games.db", func(t *testing.T, dir string) string { execDB(t, dir, `PRAGMA user_version = 2`); return dir }, []string{"games.db has format 2", "reads 3 only"}},
 		{"games of another plan", func(t *testing.T, dir string) string {
 			execDB(t, dir, `UPDATE games SET seed = 5`)
 			return dir
@@ -170,15 +170,14 @@ func TestSecondWriterIsRefused(t *testing.T) {
 func TestDiskFull(t *testing.T) {
 	s := mustCreate(t, t.TempDir(), testExperiment())
 	jobs := remaining(t, s)
-	s.db.SetMaxOpenConns(1) // the limit below is of one connection
-	if _, err := s.db.Exec(`PRAGMA max_page_count = 20`); err != nil {
+	if _, err := s.writer.conn.ExecContext(t.Context(), `PRAGMA max_page_count = 60`); err != nil {
 		t.Fatal(err)
 	}
 	kept := 0
 	var err error
 	for _, j := range jobs {
 		rec := played(j)
-		rec.Turns[1].Completion = strings.Repeat("long ", 2000)
+		rec.Turns[1].Completion = noise(10_000)
 		if err = s.Append(rec); err != nil {
 			break
 		}

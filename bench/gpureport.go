@@ -50,10 +50,6 @@ const allSessions = -1
 // readGPUs is what is known of the GPUs of a session, or of all, and of which
 // sessions the joules are; nil if none was watched.
 func readGPUs(tx *sql.Tx, session int) (*GPUUse, map[int]bool, error) {
-	var tables int
-	if err := tx.QueryRow(`SELECT count(*) FROM sqlite_schema WHERE name IN ('gpus', 'gpu_samples')`).Scan(&tables); err != nil || tables < 2 {
-		return nil, nil, err
-	}
 	byUUID := map[string]*GPUStats{}
 	energy, err := readEnergy(tx, session, byUUID)
 	if err == nil {

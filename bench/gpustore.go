@@ -9,47 +9,12 @@ import (
 	"selfplay/inference/gpus"
 )
 
-// gpuSchema is the part of games.db that only runs on watched GPUs have. A figure
-// that the GPU did not tell is NULL.
-const gpuSchema = `
-CREATE TABLE IF NOT EXISTS gpus (
-	session INTEGER NOT NULL, -- which entry of run.json's "how" used it
-	gpu     INTEGER NOT NULL, -- within the session, from 0
-	idx     INTEGER NOT NULL, -- as nvidia-smi shows it
-	uuid    TEXT NOT NULL,
-	name    TEXT NOT NULL,
-	joules  REAL,             -- used while the session played
-	source  TEXT,             -- of joules: counter (the GPU's own), power (integrated), both (the counter, but for gaps)
-	PRIMARY KEY (session, gpu)
-);
-CREATE TABLE IF NOT EXISTS gpu_samples (
-	session     INTEGER NOT NULL,
-	at_ms       INTEGER NOT NULL, -- since the session began to play
-	gpu         INTEGER NOT NULL, -- as in gpus
-	util        INTEGER,          -- percent of the time in which a kernel ran
-	mem_util    INTEGER,          -- percent of the time in which memory was read or written
-	mem_used    INTEGER,          -- bytes, of all processes
-	power_mw    INTEGER,
-	energy_mj   INTEGER,          -- the GPU's counter, since its driver was loaded
-	sm_mhz      INTEGER,
-	mem_mhz     INTEGER,
-	temperature INTEGER,          -- degrees Celsius
-	throttle    TEXT,             -- why its clocks were held down: names with ", " between; '': they were not
-	ecc         INTEGER,          -- uncorrected memory errors since the driver was loaded
-	processes   INTEGER,          -- that compute on it
-	PRIMARY KEY (session, at_ms, gpu)
-) WITHOUT ROWID;
-`
-
 const insertSample = `INSERT OR REPLACE INTO gpu_samples (session, at_ms, gpu, util, mem_util, mem_used, power_mw, energy_mj,
 	sm_mhz, mem_mhz, temperature, throttle, ecc, processes) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
 
 // addGPUs writes which GPUs the session uses.
 func (s *Store) addGPUs(devices []gpus.Device) error {
 	return s.write(func(tx *sql.Tx) error {
-		if _, err := tx.Exec(gpuSchema); err != nil {
-			return err
-		}
 		for i, d := range devices {
 			_, err := tx.Exec(`INSERT INTO gpus (session, gpu, idx, uuid, name) VALUES (?,?,?,?,?)`, s.session, i, d.Index, d.UUID, d.Name)
 			if err != nil {

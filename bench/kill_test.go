@@ -17,7 +17,18 @@ import (
 // test's experiment into that folder, to be killed.
 const childFolder = "SELFPLAY_BENCH_TEST_FOLDER"
 
+// mergeFolders, if set, makes it one that joins the runs after the first folder
+// into the first.
+const mergeFolders = "SELFPLAY_BENCH_TEST_MERGE"
+
 func TestMain(m *testing.M) {
+	if dirs := filepath.SplitList(os.Getenv(mergeFolders)); len(dirs) > 0 {
+		if _, err := Merge(dirs[0], dirs[1:]); err != nil {
+			os.Stderr.WriteString(err.Error() + "\n")
+			os.Exit(1)
+		}
+		return
+	}
 	if dir := os.Getenv(childFolder); dir != "" {
 		if _, err := Play(context.Background(), Options{Dir: dir, Experiment: killExperiment(), Player: slowPlayer}); err != nil {
 			os.Stderr.WriteString(err.Error() + "\n")
@@ -48,8 +59,13 @@ func slowPlayer(ctx context.Context, jobs iter.Seq[scheduler.Job], total int,
 
 func startChild(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
+	return startWith(t, childFolder+"="+dir)
+}
+
+func startWith(t *testing.T, env string) *exec.Cmd {
+	t.Helper()
 	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), childFolder+"="+dir)
+	child.Env = append(os.Environ(), env)
 	child.Stderr = os.Stderr
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
@@ -62,7 +78,7 @@ func startChild(t *testing.T, dir string) *exec.Cmd {
 func TestKill(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	seen := map[string]bool{}
-	for range 12 {
+	for range 20 {
 		child := startChild(t, dir)
 		time.Sleep(time.Duration(rand.IntN(80)) * time.Millisecond)
 		child.Process.Kill()

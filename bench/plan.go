@@ -1,5 +1,3 @@
-// Package bench runs the experiment: it plans the games, keeps what was
-// played, and turns it into margins, tables and files.
 package bench
 
 import (

@@ -2,9 +2,12 @@ package bench
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"selfplay/prompts"
 	"selfplay/scheduler"
@@ -25,8 +28,8 @@ func (r *Run) Outcomes(f func(Outcome) error) error {
 }
 
 func outcomes(tx *sql.Tx, f func(Outcome) error) error {
-	return eachGame(tx, allGames, nil, func(_ int, rec scheduler.Record) error {
-		return f(outcomeOf(rec))
+	return eachGame(tx, allGames, nil, func(row gameRow) error {
+		return f(outcomeOf(row.rec))
 	})
 }
 
@@ -49,16 +52,22 @@ func (r *Run) Find(id string) (scheduler.Record, bool, error) {
 
 func (r *Run) each(f func(scheduler.Record) error, which string, args ...any) error {
 	return r.read(func(tx *sql.Tx) error {
-		turns, err := tx.Prepare(selectTurns)
-		if err != nil {
-			return err
+		return eachWhole(tx, which, args, func(row gameRow) error { return f(row.rec) })
+	})
+}
+
+// eachWhole reads games with their turns.
+func eachWhole(tx *sql.Tx, which string, args []any, f func(gameRow) error) error {
+	t, err := newTurnReader(tx)
+	if err != nil {
+		return err
+	}
+	defer t.decoder.Close()
+	return eachGame(tx, which, args, func(row gameRow) error {
+		if row.rec.Turns, err = t.read(row); err != nil {
+			return fmt.Errorf("game %s: %w", row.rec.Job.ID, err)
 		}
-		return eachGame(tx, which, args, func(position int, rec scheduler.Record) error {
-			if rec.Turns, err = readTurns(turns, position); err != nil {
-				return fmt.Errorf("game %s: %w", rec.Job.ID, err)
-			}
-			return f(rec)
-		})
+		return f(row)
 	})
 }
 
@@ -73,8 +82,8 @@ func (r *Run) read(f func(*sql.Tx) error) error {
 	return dbError(path, f(tx))
 }
 
-const selectGames = `SELECT position, id, game, lang0, lang1, role, idx, seed,
-	reward0, reward1, invalid0, invalid1, turns0, turns1, name0, name1, reason0, reason1
+const selectGames = `SELECT position, id, session, game, lang0, lang1, player0, player1, role, idx, seed,
+	reward0, reward1, invalid0, invalid1, turns0, turns1, name0, name1, reason0, reason1, opening0, opening1
 	FROM games `
 
 // Which games a query is to yield.
@@ -83,24 +92,30 @@ const (
 	oneGame  = "WHERE id = ?"
 )
 
+// A gameRow is a row of games, without its turns.
+type gameRow struct {
+	position, session int
+	openings          [2]sql.Null[int]
+	rec               scheduler.Record
+}
+
 // eachGame reads games without their turns.
-func eachGame(tx *sql.Tx, which string, args []any, f func(position int, rec scheduler.Record) error) error {
+func eachGame(tx *sql.Tx, which string, args []any, f func(gameRow) error) error {
 	rows, err := tx.Query(selectGames+which, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var position int
-		var rec scheduler.Record
-		j, o := &rec.Job, &rec.Result
-		err := rows.Scan(&position, &j.ID, &j.Game, &j.Langs[0], &j.Langs[1], &j.Role, &j.Index, &j.Seed,
+		var row gameRow
+		j, o := &row.rec.Job, &row.rec.Result
+		err := rows.Scan(&row.position, &j.ID, &row.session, &j.Game, &j.Langs[0], &j.Langs[1], &j.Players[0], &j.Players[1], &j.Role, &j.Index, &j.Seed,
 			&o.Rewards[0], &o.Rewards[1], &o.Invalid[0], &o.Invalid[1], &o.Turns[0], &o.Turns[1],
-			&o.Roles[0], &o.Roles[1], &o.Reasons[0], &o.Reasons[1])
+			&o.Roles[0], &o.Roles[1], &o.Reasons[0], &o.Reasons[1], &row.openings[0], &row.openings[1])
 		if err != nil {
 			return err
 		}
-		if err := f(position, rec); err != nil {
+		if err := f(row); err != nil {
 			return err
 		}
 	}
@@ -109,38 +124,116 @@ func eachGame(tx *sql.Tx, which string, args []any, f func(position int, rec sch
 
 const selectTurns = `SELECT seat, status, finish, invalid, defaulted, regret,
 	prompt_tokens, completion_tokens, thinking_tokens, prefill_tokens, start_ms, end_ms,
-	action, wrapped, reason, completion, thinking, kept, observation
+	action, wrapped, reason, kept, observation_bytes, completion_bytes, thinking_bytes, action_bytes, wrapped_bytes
 	FROM turns WHERE game = ? ORDER BY turn`
 
-func readTurns(query *sql.Stmt, position int) ([]scheduler.Turn, error) {
-	rows, err := query.Query(position)
+// A turnReader reads the turns of one game after another.
+type turnReader struct {
+	turns, transcript *sql.Stmt
+	decoder           *zstd.Decoder
+	openings          map[int]string
+	buf               []byte
+}
+
+func newTurnReader(tx *sql.Tx) (*turnReader, error) {
+	t := &turnReader{openings: map[int]string{}}
+	rows, err := tx.Query(selectOpenings)
+	if err != nil {
+		return nil, err
+	}
+	if err := eachOpening(rows, func(_ openingKey, o opening) { t.openings[o.id] = o.text }); err != nil {
+		return nil, err
+	}
+	if t.turns, err = tx.Prepare(selectTurns); err != nil {
+		return nil, err
+	}
+	if t.transcript, err = tx.Prepare(`SELECT zstd FROM transcripts WHERE game = ?`); err != nil {
+		return nil, err
+	}
+	t.decoder, err = newDecoder()
+	return t, err
+}
+
+// read gives the turns of a game.
+func (r *turnReader) read(row gameRow) ([]scheduler.Turn, error) {
+	var before [2]string // each seat's last observation, see batch.add
+	for seat, id := range row.openings {
+		text, ok := r.openings[id.V]
+		if id.Valid && !ok {
+			return nil, errTranscript
+		}
+		before[seat] = text
+	}
+	texts, err := r.open(row.position)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.turns.Query(row.position)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	var turns []scheduler.Turn
-	var before [2]string // each seat's last observation, see writeTurns
 	for rows.Next() {
-		var t scheduler.Turn
-		var start, end int64
-		var kept int
-		var regret sql.Null[float64]
-		err := rows.Scan(&t.Seat, &t.Status, &t.Finish, &t.Event.Invalid, &t.Event.Default, &regret,
-			&t.PromptTokens, &t.CompletionTokens, &t.ThinkingTokens, &t.Prefill, &start, &end,
-			&t.Action, &t.Event.Action, &t.Event.Reason, &t.Completion, &t.Thinking, &kept, &t.Observation)
+		t, err := readTurn(rows, &before, &texts)
 		if err != nil {
 			return nil, err
 		}
-		if t.Seat < 0 || t.Seat > 1 || kept < 0 || kept > len(before[t.Seat]) {
-			return nil, fmt.Errorf("%s is damaged at turn %d: restore it or choose another --run folder", dbName, len(turns))
-		}
-		t.Observation = before[t.Seat][:kept] + t.Observation
-		before[t.Seat] = t.Observation
-		t.Event.Regret, t.Event.Judged = regret.V, regret.Valid
-		t.Start, t.End = time.Duration(start)*time.Millisecond, time.Duration(end)*time.Millisecond
 		turns = append(turns, t)
 	}
-	return turns, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if texts.rest != "" {
+		return nil, errTranscript
+	}
+	return turns, nil
+}
+
+// open reads the transcript of a game.
+func (r *turnReader) open(position int) (transcript, error) {
+	var frame []byte
+	if err := r.transcript.QueryRow(position).Scan(&frame); err != nil {
+		if errors.Is(err, sql.ErrNoRows) {
+			return transcript{}, errTranscript
+		}
+		return transcript{}, err
+	}
+	t, buf, err := unpack(r.decoder, frame, r.buf)
+	r.buf = buf
+	return t, err
+}
+
+// readTurn reads a row of selectTurns, with its part of the transcript.
+func readTurn(rows *sql.Rows, before *[2]string, texts *transcript) (scheduler.Turn, error) {
+	var t scheduler.Turn
+	var start, end int64
+	var kept int
+	var lengths [5]int
+	var regret sql.Null[float64]
+	var action, wrapped sql.Null[string]
+	err := rows.Scan(&t.Seat, &t.Status, &t.Finish, &t.Event.Invalid, &t.Event.Default, &regret,
+		&t.PromptTokens, &t.CompletionTokens, &t.ThinkingTokens, &t.Prefill, &start, &end,
+		&action, &wrapped, &t.Event.Reason, &kept, &lengths[0], &lengths[1], &lengths[2], &lengths[3], &lengths[4])
+	if err != nil {
+		return t, err
+	}
+	if t.Seat < 0 || t.Seat > 1 || kept < 0 || kept > len(before[t.Seat]) {
+		return t, errTranscript
+	}
+	var parts [5]string
+	for i, n := range lengths {
+		if parts[i], err = texts.take(n); err != nil {
+			return t, err
+		}
+	}
+	t.Observation = before[t.Seat][:kept] + parts[0]
+	before[t.Seat] = t.Observation
+	t.Completion, t.Thinking = parts[1], parts[2]
+	t.Action, t.Event.Action = action.V+parts[3], wrapped.V+parts[4] // one of each two is empty
+	t.Event.Regret, t.Event.Judged = regret.V, regret.Valid
+	t.Start, t.End = time.Duration(start)*time.Millisecond, time.Duration(end)*time.Millisecond
+	return t, nil
 }
 
 // Answers counts the answers of one session, game and language that were found

@@ -160,7 +160,7 @@ func TestExport(t *testing.T) {
 	if !strings.HasPrefix(lines[0], want) {
 		t.Errorf("got  %s\nwant %s...", lines[0], want)
 	}
-	if want := `],"rewards":[1,-1],"reasons":["Line.","خط."],"invalid":[false,false],"moves":[2,1],"roles":["X","O"]}`; !strings.HasSuffix(lines[0], want) {
+	if want := `],"rewards":[1,-1],"reasons":["Line.","خط."],"invalid":[false,false],"moves":[2,1],"roles":["X","O"],"players":["",""]}`; !strings.HasSuffix(lines[0], want) {
 		t.Errorf("got %s, want ...%s", lines[0], want)
 	}
 	for _, want := range []string{`"invalid":false,"reason":"taken","defaulted":true,"optimal":false,"regret":0.5,`, `"invalid":true,"reason":"taken","defaulted":false,"optimal":null,"regret":null,`} {

@@ -57,6 +57,7 @@ type Store struct {
 	lock     *os.File
 	session  int // of this process in Run.How
 	position func(scheduler.Job) (int, error)
+	writer   *writer
 }
 
 // Create opens dir for writing: a new folder, an empty one, or one that holds
@@ -97,7 +98,14 @@ func Create(dir string, e Experiment, how Session) (_ *Store, err error) {
 	}
 	f.How = append(f.How, how)
 	s := &Store{Run: newRun(dir, f, db), lock: lock, session: len(f.How) - 1, position: e.Plan().positions()}
-	if err := s.begin(f, fresh); err != nil {
+	s.writer, err = newWriter(db)
+	if err == nil {
+		err = s.begin(f, fresh)
+	}
+	if err != nil {
+		if s.writer != nil {
+			s.writer.conn.Close()
+		}
 		db.Close()
 		return nil, err
 	}
@@ -166,7 +174,7 @@ func lockFolder(dir string) (*os.File, error) {
 
 // Close ends writing and lets other processes write.
 func (s *Store) Close() error {
-	return errors.Join(s.Run.Close(), s.lock.Close())
+	return errors.Join(s.writer.conn.Close(), s.Run.Close(), s.lock.Close())
 }
 
 // Remaining yields the jobs whose games have not ended, in plan order. What

@@ -19,6 +19,8 @@ type Job struct {
 	Role  int       // 0, or 1 for the mirrored half of a cell (same languages, seats swapped)
 	Index int       // number within its cell, from 0
 	Seed  int64     // of the deal; the same for the Index-th game of every cell
+
+	Players [2]string // who answers for each seat: "", the run's model, or a policy's name
 }
 
 // Finish says why a completion ended.

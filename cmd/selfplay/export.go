@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"selfplay/bench"
+)
+
+func exportCommand() *cobra.Command {
+	var format, table, out string
+	c := &cobra.Command{
+		Use:   "export RUN",
+		Short: "Write every ended game with its turns, in the order of the plan",
+		Args:  asUsage(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := checkExport(c, format, table); err != nil {
+				return err
+			}
+			r, err := bench.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			write := func(w io.Writer) error { return r.Export(w, format, table) }
+			if out != "" {
+				return writeFile(out, write)
+			}
+			if format == bench.FormatParquet && isTerminal(c.OutOrStdout()) {
+				return usagef("--format parquet: no text for a terminal: name a file with --out")
+			}
+			w := bufio.NewWriterSize(c.OutOrStdout(), 1<<16)
+			if err := write(w); err != nil {
+				return err
+			}
+			return w.Flush()
+		},
+	}
+	c.Flags().StringVar(&format, "format", bench.FormatJSONL, "jsonl: one game a line, its turns inside; csv or parquet: a --table")
+	c.Flags().StringVar(&table, "table", bench.TableGames, "of csv and parquet: games, one row a game, or turns, one row an answer with all its texts")
+	c.Flags().StringVar(&out, "out", "", "file, replaced once all is written (default: standard output)")
+	return c
+}
+
+func checkExport(c *cobra.Command, format, table string) error {
+	switch format {
+	case bench.FormatJSONL:
+		if c.Flags().Changed("table") {
+			return usagef("--table %s: --format jsonl has games and turns in one: leave --table out, or choose csv or parquet", table)
+		}
+	case bench.FormatCSV, bench.FormatParquet:
+	default:
+		return usagef("--format %s: give jsonl, csv or parquet", format)
+	}
+	if table != bench.TableGames && table != bench.TableTurns {
+		return usagef("--table %s: give games or turns", table)
+	}
+	return nil
+}
+
+// writeFile has write make a file, which appears once all of it is written: what
+// stood there before stays until then.
+func writeFile(path string, write func(io.Writer) error) (err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		if info.IsDir() {
+			return fmt.Errorf("%s is a folder: name a file", path)
+		}
+		return writeDevice(path, write)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w", path, withoutPath(err))
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+			err = fmt.Errorf("%s was not written: %w", path, withoutPath(err))
+		}
+	}()
+	w := bufio.NewWriterSize(f, 1<<16)
+	if err := write(w); err != nil {
+		return err
+	}
+	if err := errors.Join(w.Flush(), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// writeDevice writes to what is no file on a disk, such as /dev/stdout or a pipe.
+func writeDevice(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<16)
+	err = write(w)
+	return errors.Join(err, w.Flush(), f.Close())
+}
+
+// withoutPath drops the path that the os package puts in front.
+func withoutPath(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
+	}
+	return err
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"selfplay/bench"
+)
+
+func mergeCommand() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "merge --out DIR RUN...",
+		Short: "Join runs of one experiment that played different games of it",
+		Args:  asUsage(cobra.MinimumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			if out == "" {
+				return usagef("--out: name the folder of the joined run")
+			}
+			m, err := bench.Merge(out, args)
+			if err != nil {
+				return err
+			}
+			did := "joined"
+			if m.Already {
+				did = "had been joined already"
+			}
+			_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %d of %d games from %d runs %s\n", out, m.Games, m.Planned, len(args), did)
+			return err
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "run folder to make; must be new or empty")
+	return c
+}
