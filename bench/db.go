@@ -15,7 +15,7 @@ import (
 
 const dbName = "games.db"
 
-// schema of games.db, format 2. A game's position in the plan is its key, so
+// schema of games.db, format 3. A game's position in the plan is its key, so
 // reading in plan order is reading in key order. In turns the long texts come
 // last: a query without them then skips the pages that hold them.
 const schema = `
@@ -25,6 +25,7 @@ CREATE TABLE games (
 	session  INTEGER NOT NULL,    -- which entry of run.json's "how" played it
 	game     TEXT NOT NULL,       -- environment id
 	lang0    TEXT NOT NULL, lang1 TEXT NOT NULL,
+	player0  TEXT NOT NULL, player1 TEXT NOT NULL, -- who answered: '', the run's model, or a policy's name
 	role     INTEGER NOT NULL,
 	idx      INTEGER NOT NULL,    -- within the cell
 	seed     INTEGER NOT NULL,

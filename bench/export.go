@@ -14,6 +14,7 @@ type exportedGame struct {
 	ID      string         `json:"id"`
 	Game    string         `json:"game"`
 	Langs   [2]string      `json:"langs"`
+	Players [2]string      `json:"players"` // "": the run's model
 	Role    int            `json:"role"`
 	Seed    int64          `json:"seed"`
 	Index   int            `json:"index"`
@@ -60,7 +61,7 @@ func (r *Run) ExportJSONL(w io.Writer) error {
 func exportRecord(rec scheduler.Record) exportedGame {
 	j, o := rec.Job, rec.Result
 	g := exportedGame{
-		ID: j.ID, Game: j.Game, Langs: j.Langs, Role: j.Role, Seed: j.Seed, Index: j.Index,
+		ID: j.ID, Game: j.Game, Langs: j.Langs, Players: j.Players, Role: j.Role, Seed: j.Seed, Index: j.Index,
 		Turns:   make([]exportedTurn, 0, len(rec.Turns)), // [] and not null
 		Rewards: o.Rewards, Reasons: o.Reasons, Invalid: o.Invalid, Moves: o.Turns, Roles: o.Roles,
 	}

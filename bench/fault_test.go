@@ -33,11 +33,11 @@ func TestFolderFaults(t *testing.T) {
 		{"newer run.json", func(t *testing.T, dir string) string {
 			write(t, filepath.Join(dir, runName), `{"format": 99}`)
 			return dir
-		}, []string{"run.json has format 99", "up to 2"}},
+		}, []string{"run.json has format 99", "up to 3"}},
 		{"older run.json", func(t *testing.T, dir string) string {
 			write(t, filepath.Join(dir, runName), `{"format": 1}`)
 			return dir
-		}, []string{"run.json has format 1", "reads 2 only", "--run"}},
+		}, []string{"run.json has format 1", "reads 3 only", "--run"}},
 		{"run.json gone", func(t *testing.T, dir string) string { os.Remove(filepath.Join(dir, runName)); return dir }, []string{"holds 1 games but no run.json", "--run"}},
 		{"games.db gone", func(t *testing.T, dir string) string { os.Remove(filepath.Join(dir, dbName)); return dir }, []string{"games.db is missing", "run folder"}},
 		{"games.db cut", func(t *testing.T, dir string) string { return cut(t, dir, dbName) }, []string{"games.db", "damaged"}},
@@ -46,8 +46,8 @@ func TestFolderFaults(t *testing.T) {
 			write(t, filepath.Join(dir, dbName), strings.Repeat("noise", 5000))
 			return dir
 		}, []string{"games.db", "damaged"}},
-		{"newer games.db", func(t *testing.T, dir string) string { execDB(t, dir, `PRAGMA user_version = 7`); return dir }, []string{"games.db has format 7", "up to 2"}},
-		{"older games.db", func(t *testing.T, dir string) string { execDB(t, dir, `PRAGMA user_version = 1`); return dir }, []string{"games.db has format 1", "reads 2 only"}},
+		{"newer games.db", func(t *testing.T, dir string) string { execDB(t, dir, `PRAGMA user_version = 7`); return dir }, []string{"games.db has format 7", "up to 3"}},
+		{"older games.db", func(t *testing.T, dir string) string { execDB(t, dir, `PRAGMA user_version = 1`); return dir }, []string{"games.db has format 1", "reads 3 only"}},
 		{"games of another plan", func(t *testing.T, dir string) string {
 			execDB(t, dir, `UPDATE games SET seed = 5`)
 			return dir
@@ -110,22 +110,24 @@ func TestOtherExperiment(t *testing.T) {
 	dir := t.TempDir()
 	mustCreate(t, dir, testExperiment()).Close()
 	for want, change := range map[string]func(*Experiment){
-		"model is aa there, cc here":                      func(e *Experiment) { e.Model.SHA256 = "cc"; e.N = 9 },
-		"games is TicTacToe-v0,Nim-v0 there, Nim-v0 here": func(e *Experiment) { e.Games = e.Games[1:] },
-		"langs is en,ar there, en,ar,zh here":             func(e *Experiment) { e.Langs = append(e.Langs, "zh") },
-		"n is 3 there, 400 here":                          func(e *Experiment) { e.N = 400 },
-		"seed is 1 there, 2 here":                         func(e *Experiment) { e.Seed = 2 },
-		"max-tokens is 100 there, 50 here":                func(e *Experiment) { e.MaxTokens = 50 },
-		"context is 1000 there, 2000 here":                func(e *Experiment) { e.Context = 2000 },
-		`system prompt is "Play." there, "Win.\n" here`:   func(e *Experiment) { e.System = "Win.\n" },
-		"reason is none there, ar=fr,en=de here":          func(e *Experiment) { e.Reason = map[string]string{"en": "de", "ar": "fr"} },
-		"think is default there, off here":                func(e *Experiment) { e.Think = "off" },
-		"temperature is 1 there, 0.7 here":                func(e *Experiment) { e.Temperature = 0.7 },
-		"top-k is 64 there, 0 here":                       func(e *Experiment) { e.TopK = 0 },
-		"top-p is 0.95 there, 1 here":                     func(e *Experiment) { e.TopP = 1 },
-		"locales is bb there, dd here":                    func(e *Experiment) { e.Locales.SHA256 = "dd" },
-		"model is aa there, builtin:random here":          func(e *Experiment) { e.Model = Model{Name: "builtin:random"} },
-		"model size is 10 there, 11 here":                 func(e *Experiment) { e.Model.Size = 11 },
+		"model is aa there, cc here":                         func(e *Experiment) { e.Model.SHA256 = "cc"; e.N = 9 },
+		"games is TicTacToe-v0,Nim-v0 there, Nim-v0 here":    func(e *Experiment) { e.Games = e.Games[1:] },
+		"langs is en,ar there, en,ar,zh here":                func(e *Experiment) { e.Langs = append(e.Langs, "zh") },
+		"n is 3 there, 400 here":                             func(e *Experiment) { e.N = 400 },
+		"seed is 1 there, 2 here":                            func(e *Experiment) { e.Seed = 2 },
+		"max-tokens is 100 there, 50 here":                   func(e *Experiment) { e.MaxTokens = 50 },
+		"context is 1000 there, 2000 here":                   func(e *Experiment) { e.Context = 2000 },
+		`system prompt is "Play." there, "Win.\n" here`:      func(e *Experiment) { e.System = "Win.\n" },
+		`reason-in is none there, ar+fr ("In French.") here`: func(e *Experiment) { e.Reasoned = []Reasoned{{"ar+fr", "In French."}} },
+		"opponent is none there, builtin:random here":        func(e *Experiment) { e.Opponents = []string{"builtin:random"} },
+		"until-ci is 0 there, 0.25 here":                     func(e *Experiment) { e.UntilCI = 0.25 },
+		"think is default there, off here":                   func(e *Experiment) { e.Think = "off" },
+		"temperature is 1 there, 0.7 here":                   func(e *Experiment) { e.Temperature = 0.7 },
+		"top-k is 64 there, 0 here":                          func(e *Experiment) { e.TopK = 0 },
+		"top-p is 0.95 there, 1 here":                        func(e *Experiment) { e.TopP = 1 },
+		"locales is bb there, dd here":                       func(e *Experiment) { e.Locales.SHA256 = "dd" },
+		"model is aa there, builtin:random here":             func(e *Experiment) { e.Model = Model{Name: "builtin:random"} },
+		"model size is 10 there, 11 here":                    func(e *Experiment) { e.Model.Size = 11 },
 	} {
 		e := testExperiment()
 		change(&e)

@@ -71,7 +71,7 @@ func TestPlanPositions(t *testing.T) {
 
 func TestPlanRefusesForeignJobs(t *testing.T) {
 	p := Plan{Games: []string{"A-v0"}, Langs: []string{"en", "ar"}, N: 2, Seed: 5}
-	good := p.job("A-v0", 1, [2]string{"en", "ar"}, 1)
+	good := p.job("A-v0", 1, pair{labels: [2]string{"en", "ar"}}, 1)
 	find := p.positions()
 	for name, spoil := range map[string]func(*scheduler.Job){
 		"game":  func(j *scheduler.Job) { j.Game = "B-v0" },

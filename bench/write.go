@@ -8,9 +8,9 @@ import (
 	"selfplay/scheduler"
 )
 
-const insertGame = `INSERT INTO games (position, id, session, game, lang0, lang1, role, idx, seed,
+const insertGame = `INSERT INTO games (position, id, session, game, lang0, lang1, player0, player1, role, idx, seed,
 	reward0, reward1, invalid0, invalid1, turns0, turns1, name0, name1, reason0, reason1)
-	VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
+	VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
 
 const insertTurn = `INSERT INTO turns (game, turn, seat, status, finish, invalid, defaulted, regret,
 	prompt_tokens, completion_tokens, thinking_tokens, prefill_tokens, start_ms, end_ms,
@@ -57,7 +57,7 @@ func (s *Store) append(records []scheduler.Record) error {
 
 func writeGame(insert *sql.Stmt, position, session int, r scheduler.Record) error {
 	j, o := r.Job, r.Result
-	_, err := insert.Exec(position, j.ID, session, j.Game, j.Langs[0], j.Langs[1], j.Role, j.Index, j.Seed,
+	_, err := insert.Exec(position, j.ID, session, j.Game, j.Langs[0], j.Langs[1], j.Players[0], j.Players[1], j.Role, j.Index, j.Seed,
 		o.Rewards[0], o.Rewards[1], o.Invalid[0], o.Invalid[1], o.Turns[0], o.Turns[1],
 		o.Roles[0], o.Roles[1], o.Reasons[0], o.Reasons[1])
 	return err

@@ -62,7 +62,7 @@ func (emptyCodec) Prompt(string, string) ([]int32, bool, error) { return nil, fa
 func TestFailureKeepsEndedGames(t *testing.T) {
 	jobs := makeJobs(10)
 	jobs[9].Game = "broken"
-	cfg := Config{New: newFakeGame, Jobs: slices.Values(jobs), Policies: [2]Policy{Random{}, Random{}}}
+	cfg := Config{New: newFakeGame, Jobs: slices.Values(jobs), Policies: map[string]Policy{"": Random{}}}
 	c, err := NewCore(cfg)
 	if err != nil {
 		t.Fatal(err)
