@@ -78,7 +78,7 @@ func (p Plan) validateReasoned() error {
 	for _, label := range p.Reasoned {
 		lang, reason := SplitLabel(label)
 		if err := distinct("language", []string{reason}); err != nil {
-			return err
+			return fmt.Errorf("%s: %w", label, err)
 		}
 		switch {
 		case !slices.Contains(p.Langs, lang):

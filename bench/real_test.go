@@ -18,7 +18,7 @@ func randomPlayer(seed int64) Player { return policyPlayer(seed, scheduler.Rando
 func policyPlayer(seed int64, policy scheduler.Policy) Player {
 	return OnEngine(scheduler.Config{
 		Seed:     seed,
-		Policies: map[string]scheduler.Policy{"": policy},
+		Policies: map[string]scheduler.Policy{"": policy, "builtin:random": scheduler.Random{}, "builtin:optimal": scheduler.Optimal{}},
 		New: func(j scheduler.Job) (games.Game, error) {
 			spec, err := games.Lookup(j.Game)
 			if err != nil {
