@@ -20,6 +20,11 @@ func TestRunFails(t *testing.T) {
 			jobs[7].Game = "broken"
 			cfg.Jobs = slices.Values(jobs)
 		}},
+		{"player", `game g3 (fake): no player is called "nobody"`, func(cfg *Config) {
+			jobs := makeJobs(20)
+			jobs[3].Players[1] = "nobody"
+			cfg.Jobs = slices.Values(jobs)
+		}},
 		{"prompt", `game g5 (fake): no token for "unspeakable"`, func(cfg *Config) {
 			jobs := makeJobs(20)
 			jobs[5].Langs[0] = "unspeakable"
