@@ -52,20 +52,21 @@ func newStops(e Experiment) *stops {
 	return s
 }
 
-// add takes note of a game of the plan that ended, and gives its cell.
-func (s *stops) add(j scheduler.Job, rewards [2]int) int {
+// add takes note of a game that ended. One that is not of the plan changes nothing.
+func (s *stops) add(j scheduler.Job, rewards [2]int) {
 	pair := pairOf(j)
-	cell := slices.Index(s.plan.Games, j.Game)*len(s.pairs) + s.at[pair]
-	c := &s.cells[cell]
+	at, ok := s.at[pair]
+	game := slices.Index(s.plan.Games, j.Game)
+	if s.until == 0 || !ok || game < 0 || j.Index >= s.plan.N {
+		return
+	}
+	c := &s.cells[game*len(s.pairs)+at]
 	for j.Index >= c.end {
 		// It was begun, so the cell went on: where games do not come out alike again
 		// to the last bit, as on GPUs, one that was played again may tell otherwise.
 		c.stopped, c.end = false, blockEnd(c.end, s.plan.N)
 	}
 	c.ended++
-	if s.until == 0 {
-		return cell
-	}
 	won := rewards[0]
 	if j.Role == 1 && (pair.labels[0] != pair.labels[1] || pair.opponent != "") {
 		won = rewards[1] // A sits there; of a language with itself seat 0 is A
@@ -81,7 +82,6 @@ func (s *stops) add(j scheduler.Job, rewards [2]int) int {
 			c.end = blockEnd(c.end, s.plan.N)
 		}
 	}
-	return cell
 }
 
 // saved is how many games of the plan are not to be played, of one game or, with

@@ -152,6 +152,32 @@ func TestStopsCountPairs(t *testing.T) {
 	}
 }
 
+// A game that was begun after its cell stopped, as one can be where games do not
+// come out alike again, means that the cell went on.
+func TestStopsGoOn(t *testing.T) {
+	e := stopping()
+	s := newStops(e)
+	end := func(index, role int) { s.add(e.Plan().job(e.Games[0], index, s.pairs[1], role), [2]int{0, 0}) }
+	for index := range 50 {
+		end(index, 0)
+		end(index, 1)
+	}
+	if n := s.saved(""); n != 2*110 || len(s.list()) != 1 || s.saved(e.Games[1]) != 0 {
+		t.Errorf("%d games are saved: %+v", n, s.list())
+	}
+	end(50, 1)
+	if n := s.saved(""); n != 0 || len(s.list()) != 0 || s.cells[1].end != 100 {
+		t.Errorf("%d games are saved: %+v", n, s.list())
+	}
+	// What is not of the plan, as a damaged file may have it, is no cell's.
+	for _, j := range []scheduler.Job{{Game: "Chess"}, {Game: e.Games[0], Langs: [2]string{"xx", "en"}}, {Game: e.Games[0], Langs: [2]string{"en", "en"}, Index: 160}} {
+		s.add(j, [2]int{1, -1})
+	}
+	if s.cells[0].ended != 0 {
+		t.Errorf("%+v", s.cells[0])
+	}
+}
+
 // A run on the real scheduler stops cells early too, and goes on to its end.
 func TestStopsOnTheScheduler(t *testing.T) {
 	e := stopping()
