@@ -75,7 +75,8 @@ func (rep *Report) stoppedTable(b *strings.Builder, game string) {
 	if !slices.ContainsFunc(rep.Stopped, func(c StoppedCell) bool { return c.Game == game }) {
 		return
 	}
-	b.WriteString("stopped early:")
+	fmt.Fprintf(b, "stopped before n %s:", thousands(rep.Experiment.N))
+	separator := " "
 	for _, c := range rep.Stopped {
 		if c.Game != game {
 			continue
@@ -84,7 +85,8 @@ func (rep *Report) stoppedTable(b *strings.Builder, game string) {
 		if c.Opponent != "" {
 			name = c.Labels[0] + " against " + c.Opponent
 		}
-		fmt.Fprintf(b, " %s at n %d (margin %+.2f to %+.2f);", name, c.N, c.Low, c.High)
+		fmt.Fprintf(b, "%s%s at %s (margin %+.2f to %+.2f)", separator, name, thousands(c.N), c.Low, c.High)
+		separator = ", "
 	}
-	fmt.Fprintf(b, " the others go on to n %d\n", rep.Experiment.N)
+	b.WriteByte('\n')
 }

@@ -119,7 +119,7 @@ func TestStopsAreReported(t *testing.T) {
 		t.Errorf("planned %d, saved %d", sum.WholeRun.Planned, saved)
 	}
 	var b strings.Builder
-	if err := sum.Report.WriteText(&b, "run"); err != nil || !strings.Contains(b.String(), "stopped early: en-en at n 50 (margin ") {
+	if err := sum.Report.WriteText(&b, "run"); err != nil || !strings.Contains(b.String(), "stopped before n 160: en-en at 50 (margin ") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 }
