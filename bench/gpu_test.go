@@ -159,7 +159,7 @@ func TestSamplesAreKept(t *testing.T) {
 		`SELECT concat_ws(' ', session, at_ms, gpu, util, mem_util, mem_used, power_mw, energy_mj, sm_mhz, mem_mhz, temperature, throttle, coalesce(ecc, 'none'), processes) FROM gpu_samples WHERE gpu = 0`: "0 1000 0 100 70 139586437120 700000 99 1980 3201 61 power cap none 1",
 		`SELECT count(*) || throttle FROM gpu_samples WHERE gpu = 1 AND util IS NULL AND mem_used IS NULL AND power_mw IS NULL AND processes IS NULL`:                                                        "1idle",
 		`SELECT concat_ws(' ', session, gpu, idx, uuid, name, joules, source) FROM gpus WHERE gpu = 0`:                                                                                                       "0 0 2 GPU-c NVIDIA H200 1500.0 counter",
-		`PRAGMA user_version`: "2",
+		`PRAGMA user_version`: "3",
 	} {
 		var got string
 		if err := s.db.QueryRow(query).Scan(&got); err != nil || got != want {

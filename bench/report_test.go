@@ -153,7 +153,7 @@ func TestExport(t *testing.T) {
 	if len(lines) != 2 {
 		t.Fatalf("%d lines, want 2", len(lines))
 	}
-	want := `{"id":"Nim-v0/en-en/0","game":"Nim-v0","langs":["en","en"],"role":0,"seed":1000000,"index":0,"turns":[` +
+	want := `{"id":"Nim-v0/en-en/0","game":"Nim-v0","langs":["en","en"],"players":["",""],"role":0,"seed":1000000,"index":0,"turns":[` +
 		`{"seat":0,"observation":"[GAME] Rules.\n[GAME] board 0\n","completion":"hm \u0000 \ufffd \\boxed{4}","thinking":"hm",` +
 		`"action":"[4]","status":"boxed","finish":"stop","wrapped":"[4]","invalid":false,"reason":"taken","defaulted":false,"optimal":true,"regret":0,` +
 		`"prompt_tokens":20,"completion_tokens":5,"thinking_tokens":2,"prefill_tokens":10,"start_ms":0,"end_ms":7},`
