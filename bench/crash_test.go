@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -100,8 +99,8 @@ func TestFullDisk(t *testing.T) {
 		return
 	}
 	defer syscall.Unmount(dir, syscall.MNT_DETACH)
-	long := func(ctx context.Context, jobs iter.Seq[scheduler.Job], total int, sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
-		return fakePlayer(ctx, jobs, total, func(r scheduler.Record) error {
+	long := func(ctx context.Context, d Deal, sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
+		return fakePlayer(ctx, d, func(r scheduler.Record) error {
 			r.Turns[1].Completion = strings.Repeat(r.Job.ID+noise(20), 1000)
 			return sink(r)
 		}, progress)
@@ -134,9 +133,9 @@ func TestStoppedRealGames(t *testing.T) {
 	}
 	cut := errors.New("cut")
 	for at := 0; ; at++ { // each invocation ends after a few games
-		player := func(ctx context.Context, jobs iter.Seq[scheduler.Job], total int, sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
+		player := func(ctx context.Context, d Deal, sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
 			n := 0
-			return randomPlayer(e.Seed)(ctx, jobs, total, func(r scheduler.Record) error {
+			return randomPlayer(e.Seed)(ctx, d, func(r scheduler.Record) error {
 				if n++; n > 11+at {
 					return cut
 				}

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -22,22 +21,30 @@ const runName = "run.json"
 // An Experiment is every setting that can change what is played. Two runs with
 // equal experiments may share a folder; nothing else may.
 type Experiment struct {
-	Games       []string          `json:"games"`
-	Langs       []string          `json:"langs"`
-	N           int               `json:"n"`
-	Seed        int64             `json:"seed"`
-	Model       Model             `json:"model"`
-	Weights     string            `json:"weights,omitempty"` // the types that are computed: file or bf16
-	Cache       string            `json:"cache,omitempty"`   // the type of keys and values; empty: f16
-	System      string            `json:"system"`            // the system prompt
-	Reason      map[string]string `json:"reason,omitempty"`  // interface language -> language to reason in
-	Think       string            `json:"think,omitempty"`   // on, off, or empty: the template's default
-	Temperature float64           `json:"temperature"`
-	TopK        int               `json:"top_k"`
-	TopP        float64           `json:"top_p"`
-	MaxTokens   int               `json:"max_tokens"` // of one answer
-	Context     int               `json:"context"`    // tokens that a game's prompt and answer may take
-	Locales     Locales           `json:"locales"`
+	Games       []string   `json:"games"`
+	Langs       []string   `json:"langs"`
+	N           int        `json:"n"`
+	Seed        int64      `json:"seed"`
+	Model       Model      `json:"model"`
+	Weights     string     `json:"weights,omitempty"` // the types that are computed: file or bf16
+	Cache       string     `json:"cache,omitempty"`   // the type of keys and values; empty: f16
+	System      string     `json:"system"`            // the system prompt
+	Reasoned    []Reasoned `json:"reasoned,omitempty"`
+	Opponents   []string   `json:"opponents,omitempty"` // see Plan
+	UntilCI     float64    `json:"until_ci,omitempty"`  // half-width of a margin's interval at which its cell stops; 0: never
+	Think       string     `json:"think,omitempty"`     // on, off, or empty: the template's default
+	Temperature float64    `json:"temperature"`
+	TopK        int        `json:"top_k"`
+	TopP        float64    `json:"top_p"`
+	MaxTokens   int        `json:"max_tokens"` // of one answer
+	Context     int        `json:"context"`    // tokens that a game's prompt and answer may take
+	Locales     Locales    `json:"locales"`
+}
+
+// Reasoned is a label that a system prompt of its own tells what to reason in.
+type Reasoned struct {
+	Label  string `json:"label"` // see SplitLabel
+	System string `json:"system"`
 }
 
 // A Model is known by its contents; a built-in policy has a name only.
@@ -59,6 +66,7 @@ type Session struct {
 	Started  time.Time         `json:"started"`
 	Program  string            `json:"program"`            // version
 	Model    string            `json:"model,omitempty"`    // as given on the command line
+	Suite    string            `json:"suite,omitempty"`    // what was asked for by name, in full: see Suite
 	Settings map[string]string `json:"settings,omitempty"` // slots, chunk, threads, device, ...
 }
 
@@ -72,7 +80,25 @@ type runFile struct {
 
 // Plan is the part of the experiment that says which games are played.
 func (e Experiment) Plan() Plan {
-	return Plan{Games: e.Games, Langs: e.Langs, N: e.N, Seed: e.Seed}
+	p := Plan{Games: e.Games, Langs: e.Langs, Opponents: e.Opponents, N: e.N, Seed: e.Seed}
+	for _, r := range e.Reasoned {
+		p.Reasoned = append(p.Reasoned, r.Label)
+	}
+	return p
+}
+
+// Labels are what the experiment compares: its languages, then those with another
+// to reason in.
+func (e Experiment) Labels() []string { return e.Plan().Labels() }
+
+// SystemOf is the system prompt of a seat with this label.
+func (e Experiment) SystemOf(label string) string {
+	for _, r := range e.Reasoned {
+		if r.Label == label {
+			return r.System
+		}
+	}
+	return e.System
 }
 
 // A setting is one line of an experiment, for comparing and for messages.
@@ -92,7 +118,9 @@ func (e Experiment) settings() []setting {
 		{"max-tokens", strconv.Itoa(e.MaxTokens)},
 		{"context", strconv.Itoa(e.Context)},
 		{"system prompt", strconv.Quote(e.System)},
-		{"reason", joinMap(e.Reason)},
+		{"reason-in", joinReasoned(e.Reasoned)},
+		{"opponent", firstOf(strings.Join(e.Opponents, ","), "none")},
+		{"until-ci", strconv.FormatFloat(e.UntilCI, 'g', -1, 64)},
 		{"think", firstOf(e.Think, "default")},
 		{"temperature", strconv.FormatFloat(e.Temperature, 'g', -1, 64)},
 		{"top-k", strconv.Itoa(e.TopK)},
@@ -119,13 +147,12 @@ func firstOf(a, b string) string {
 	return b
 }
 
-func joinMap(m map[string]string) string {
+func joinReasoned(all []Reasoned) string {
 	var parts []string
-	for k, v := range m {
-		parts = append(parts, k+"="+v)
+	for _, r := range all {
+		parts = append(parts, fmt.Sprintf("%s (%q)", r.Label, r.System))
 	}
-	sort.Strings(parts)
-	return firstOf(strings.Join(parts, ","), "none")
+	return firstOf(strings.Join(parts, ", "), "none")
 }
 
 // olderFormat refuses a file that lacks some of what is counted today.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"iter"
 	"reflect"
 	"strings"
 	"testing"
@@ -61,12 +60,12 @@ func twoGPUs(bothTell bool) *fakeWatch {
 
 // firstGames plays n of the jobs and stops.
 func firstGames(n int) Player {
-	return func(ctx context.Context, jobs iter.Seq[scheduler.Job], total int,
+	return func(ctx context.Context, d Deal,
 		sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		ended := 0
-		return fakePlayer(ctx, jobs, total, sink, func(p scheduler.Progress) {
+		return fakePlayer(ctx, d, sink, func(p scheduler.Progress) {
 			progress(p)
 			if ended++; ended == n {
 				stop()
@@ -211,7 +210,7 @@ func TestWatchIsStopped(t *testing.T) {
 	}{
 		{name: "done", player: fakePlayer},
 		{name: "interrupted", player: firstGames(3), want: []string{"context canceled", "3 of 36 games have ended"}},
-		{name: "broken", player: func(context.Context, iter.Seq[scheduler.Job], int, func(scheduler.Record) error, func(scheduler.Progress)) error {
+		{name: "broken", player: func(context.Context, Deal, func(scheduler.Record) error, func(scheduler.Progress)) error {
 			return broken
 		}, want: []string{"the engine broke"}},
 		{name: "hanging", player: fakePlayer, hangs: hangs, want: []string{"NVML hangs", "36 of 36 games have ended and are kept"}},

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"iter"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -48,9 +47,9 @@ func killExperiment() Experiment {
 
 // slowPlayer ends a few games at a time, so that transactions of several sizes
 // are open when the process is killed.
-func slowPlayer(ctx context.Context, jobs iter.Seq[scheduler.Job], total int,
+func slowPlayer(ctx context.Context, d Deal,
 	sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
-	return fakePlayer(ctx, jobs, total, sink, func(p scheduler.Progress) {
+	return fakePlayer(ctx, d, sink, func(p scheduler.Progress) {
 		if p.Ended%7 == 0 {
 			time.Sleep(time.Millisecond)
 		}

@@ -248,7 +248,7 @@ func TestMergeOfRealGames(t *testing.T) {
 				mine = append(mine, j)
 			}
 		}
-		err := randomPlayer(e.Seed)(context.Background(), slices.Values(mine), len(mine), func(r scheduler.Record) error { return s.Append(r) }, func(scheduler.Progress) {})
+		err := randomPlayer(e.Seed)(context.Background(), Deal{Jobs: slices.Values(mine), Total: len(mine)}, func(r scheduler.Record) error { return s.Append(r) }, func(scheduler.Progress) {})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,7 +55,7 @@ func (rep *Report) compare(qualities Qualities) {
 	for _, game := range e.Games {
 		of := func(lang string) Quality { return qualities[[2]string{game, lang}] }
 		moves := map[string]int{}
-		for _, lang := range e.Langs {
+		for _, lang := range e.Labels() {
 			if n := of(lang).Moves(); n > 0 {
 				moves[lang] = n
 			}
@@ -64,8 +64,8 @@ func (rep *Report) compare(qualities Qualities) {
 			continue
 		}
 		rep.Judged[game] = moves
-		rep.Optimal[game] = collect(e.Langs, func(lang string) (float64, bool) { return of(lang).OptimalRate() })
-		rep.Regret[game] = collect(e.Langs, func(lang string) (float64, bool) { return of(lang).MeanRegret() })
+		rep.Optimal[game] = collect(e.Labels(), func(lang string) (float64, bool) { return of(lang).OptimalRate() })
+		rep.Regret[game] = collect(e.Labels(), func(lang string) (float64, bool) { return of(lang).MeanRegret() })
 	}
 }
 
@@ -80,8 +80,8 @@ func (rep *Report) perfectTables(b *strings.Builder) {
 	if len(solved) == 0 {
 		return
 	}
-	perfectTable(b, "optimal", solved, rep.Experiment.Langs, rep.Optimal)
-	perfectTable(b, "regret", solved, rep.Experiment.Langs, rep.Regret)
+	perfectTable(b, "optimal", solved, rep.Experiment.Labels(), rep.Optimal)
+	perfectTable(b, "regret", solved, rep.Experiment.Labels(), rep.Regret)
 	b.WriteString("optimal: share of the language's valid moves that lose nothing by perfect play\n")
 	b.WriteString("regret: what they lose in the mean (won 1, drawn 0, lost -1; Kuhn Poker: chips)\n\n")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,13 +17,30 @@ const MaxN = 1_000_000
 
 const maxSeed = math.MaxInt64/MaxN - 1
 
-// A Plan is the set of games of one experiment: every unordered pair of
-// languages, a language with itself included, in both roles, N games each.
+// A Plan is the set of games of one experiment: of every game its cells, see
+// there, and of each cell N games in either role. The i-th games of all cells of
+// a game, in both roles, have the same deal.
 type Plan struct {
-	Games []string // environment ids, such as TicTacToe-v0
-	Langs []string // language codes
-	N     int      // games of one pair in one role
-	Seed  int64    // of the run
+	Games     []string // environment ids, such as TicTacToe-v0
+	Langs     []string // languages
+	Reasoned  []string // labels with a language to reason in, see SplitLabel
+	Opponents []string // names of policies; with any, the model does not play itself
+	N         int      // games of one cell in one role
+	Seed      int64    // of the run
+}
+
+// A Cell is what games are compared by: two labels, A and B, that play each
+// other in both roles, or one label in which the model plays an opponent.
+//
+// The cells of a game are every unordered pair of languages, a language with
+// itself included, and every reasoned label with each language but its own
+// interface: so the mean margin of zh+fr is over the same others as that of zh,
+// and what the reasoning changed is their difference (Table 3 of the paper). With
+// opponents the cells are every label with every opponent instead.
+type Cell struct {
+	Game     string    `json:"game"`
+	Labels   [2]string `json:"labels"`             // A and B; in role 1 they have changed seats
+	Opponent string    `json:"opponent,omitempty"` // a policy's name: it plays in B, the model in A
 }
 
 // Validate reports the first thing wrong with the plan. Whether the games and
@@ -33,6 +51,14 @@ func (p Plan) Validate() error {
 	}
 	if err := distinct("language", p.Langs); err != nil {
 		return err
+	}
+	if err := p.validateReasoned(); err != nil {
+		return err
+	}
+	if len(p.Opponents) > 0 {
+		if err := distinct("opponent", p.Opponents); err != nil {
+			return err
+		}
 	}
 	switch {
 	case p.N < 1:
@@ -45,15 +71,38 @@ func (p Plan) Validate() error {
 	return nil
 }
 
+func (p Plan) validateReasoned() error {
+	seen := map[string]bool{}
+	for _, label := range p.Reasoned {
+		lang, reason := SplitLabel(label)
+		if err := distinct("language", []string{reason}); err != nil {
+			return fmt.Errorf("%s: %w", label, err)
+		}
+		switch {
+		case !slices.Contains(p.Langs, lang):
+			return fmt.Errorf("%s: its interface %q is none of the languages", label, lang)
+		case reason == lang:
+			return fmt.Errorf("%s is %s itself: name another language to reason in", label, lang)
+		case seen[label]:
+			return fmt.Errorf("%s is given twice", label)
+		case len(p.Langs) < 2 && len(p.Opponents) == 0:
+			return fmt.Errorf("%s has nobody to play: name a second language", label)
+		}
+		seen[label] = true
+	}
+	return nil
+}
+
 // distinct checks a list of names that become parts of a job's ID, in which
-// '/' and, between two languages, '-' are separators.
+// '/' and, between two labels, '-' are separators, while '+' is within a label
+// and '@' before an opponent.
 func distinct(what string, names []string) error {
 	if len(names) == 0 {
 		return fmt.Errorf("no %s given: name at least one", what)
 	}
 	bad := "/ \t\n"
 	if what == "language" {
-		bad += "-"
+		bad += "-+@"
 	}
 	seen := map[string]bool{}
 	for _, name := range names {
@@ -68,14 +117,14 @@ func distinct(what string, names []string) error {
 	return nil
 }
 
-// Len is the number of games of the plan.
-func (p Plan) Len() int {
-	l := len(p.Langs)
-	return len(p.Games) * p.N * l * (l + 1) // l(l+1)/2 pairs, two roles
-}
+// Labels are the languages, then the reasoned labels.
+func (p Plan) Labels() []string { return slices.Concat(p.Langs, p.Reasoned) }
 
-// Jobs yields the games in plan order: by game, then index, then pair, then
-// role. The index comes before the pair so that a run stopped early has played
+// Len is the number of games of the plan.
+func (p Plan) Len() int { return len(p.Games) * p.N * len(p.pairs()) * 2 }
+
+// Jobs yields the games in plan order: by game, then index, then cell, then
+// role. The index comes before the cell so that a run stopped early has played
 // every cell of a game about equally often.
 func (p Plan) Jobs() iter.Seq[scheduler.Job] {
 	return func(yield func(scheduler.Job) bool) {
@@ -94,42 +143,79 @@ func (p Plan) Jobs() iter.Seq[scheduler.Job] {
 	}
 }
 
-// pairs lists the unordered pairs {A,B}, A=B included, A no later than B in Langs.
-func (p Plan) pairs() [][2]string {
-	var pairs [][2]string
+// A pair is a cell of any game.
+type pair struct {
+	labels   [2]string
+	opponent string
+}
+
+// pairs are the cells that each game has, in plan order.
+func (p Plan) pairs() (pairs []pair) {
+	for _, opponent := range p.Opponents {
+		for _, label := range p.Labels() {
+			lang, _ := SplitLabel(label) // nobody tells a policy how to reason
+			pairs = append(pairs, pair{[2]string{label, lang}, opponent})
+		}
+	}
+	if len(p.Opponents) > 0 {
+		return pairs
+	}
 	for i, a := range p.Langs {
 		for _, b := range p.Langs[i:] {
-			pairs = append(pairs, [2]string{a, b})
+			pairs = append(pairs, pair{labels: [2]string{a, b}})
+		}
+	}
+	for _, label := range p.Reasoned {
+		own, _ := SplitLabel(label)
+		for _, lang := range p.Langs {
+			if lang != own {
+				pairs = append(pairs, pair{labels: [2]string{lang, label}})
+			}
 		}
 	}
 	return pairs
 }
 
 // job makes one game of the plan. Its ID and seed hold nothing of the other
-// games, languages or of n, so the same game of a larger plan plays the same.
-func (p Plan) job(game string, index int, pair [2]string, role int) scheduler.Job {
-	langs, suffix := pair, ""
+// games, labels or of n, so the same game of a larger plan plays the same.
+func (p Plan) job(game string, index int, c pair, role int) scheduler.Job {
+	names, suffix := c.labels, ""
+	if c.opponent != "" {
+		names[1] = "@" + strings.TrimPrefix(c.opponent, builtinPrefix)
+	}
+	j := scheduler.Job{Game: game, Langs: c.labels, Role: role, Index: index, Seed: p.Seed*MaxN + int64(index), Players: [2]string{"", c.opponent}}
 	if role == 1 {
-		langs = [2]string{pair[1], pair[0]}
-		if langs == pair {
+		if names[0] == names[1] {
 			suffix = "r" // the mirrored half of a same-language cell
 		}
+		swap(&names)
+		swap(&j.Langs)
+		swap(&j.Players)
 	}
-	return scheduler.Job{
-		ID:    game + "/" + langs[0] + "-" + langs[1] + "/" + strconv.Itoa(index) + suffix,
-		Game:  game,
-		Langs: langs,
-		Role:  role,
-		Index: index,
-		Seed:  p.Seed*MaxN + int64(index),
+	j.ID = game + "/" + names[0] + "-" + names[1] + "/" + strconv.Itoa(index) + suffix
+	return j
+}
+
+// builtinPrefix is how the names of policies begin.
+const builtinPrefix = "builtin:"
+
+func swap(two *[2]string) { two[0], two[1] = two[1], two[0] }
+
+// pairOf is the cell of a job, whose game it does not look at.
+func pairOf(j scheduler.Job) pair {
+	c := pair{labels: j.Langs, opponent: j.Players[1]}
+	if j.Role == 1 {
+		c.opponent = j.Players[0]
+		swap(&c.labels)
 	}
+	return c
 }
 
 // positions returns a function that finds a job's place in Jobs, and refuses a
 // job that is not of this plan.
 func (p Plan) positions() func(scheduler.Job) (int, error) {
 	pairs := p.pairs()
-	gameAt, pairAt := map[string]int{}, map[[2]string]int{}
+	gameAt, pairAt := map[string]int{}, map[pair]int{}
 	for i, game := range p.Games {
 		gameAt[game] = i
 	}
@@ -137,10 +223,7 @@ func (p Plan) positions() func(scheduler.Job) (int, error) {
 		pairAt[pair] = i
 	}
 	return func(j scheduler.Job) (int, error) {
-		pair := j.Langs
-		if j.Role == 1 {
-			pair = [2]string{j.Langs[1], j.Langs[0]}
-		}
+		pair := pairOf(j)
 		g, okGame := gameAt[j.Game]
 		c, okPair := pairAt[pair]
 		if !okGame || !okPair || j.Index < 0 || j.Index >= p.N || j != p.job(j.Game, j.Index, pair, j.Role) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"runtime"
 	"time"
 
@@ -26,16 +25,16 @@ type Options struct {
 	Trace io.WriteCloser // where the timeline goes, see timeline; Play closes it; nil: nowhere
 }
 
-// A Player plays the jobs, total in all, and gives each ended game to sink,
+// A Player plays the jobs of a deal, and gives each ended game to sink,
 // from one goroutine. It calls progress, from one goroutine too, as often as it
 // likes. When ctx ends it begins nothing new and returns ctx.Err().
-type Player func(ctx context.Context, jobs iter.Seq[scheduler.Job], total int,
+type Player func(ctx context.Context, d Deal,
 	sink func(scheduler.Record) error, progress func(scheduler.Progress)) error
 
 // OnEngine plays on one engine in this process, which may be nil if policies
 // play both seats. Of cfg, the jobs are Play's to fill in.
 func OnEngine(cfg scheduler.Config, engine inference.Engine) Player {
-	return func(ctx context.Context, jobs iter.Seq[scheduler.Job], total int,
+	return func(ctx context.Context, d Deal,
 		sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
 		if engine != nil {
 			// Engines call C, after which Go may go on with another thread on
@@ -44,7 +43,7 @@ func OnEngine(cfg scheduler.Config, engine inference.Engine) Player {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 		}
-		cfg.Jobs, cfg.Total = jobs, total
+		cfg.Jobs, cfg.Total, cfg.Ready, cfg.Ended = d.Jobs, d.Total, d.Ready, d.Ended
 		core, err := scheduler.NewCore(cfg)
 		if err != nil {
 			return err
@@ -56,9 +55,9 @@ func OnEngine(cfg scheduler.Config, engine inference.Engine) Player {
 // OnReplicas plays on several engines, each in a process of its own; see
 // scheduler.RunReplicas. lost is told of each that fails.
 func OnReplicas(cfg scheduler.Config, replicas []scheduler.Replica, lost func(scheduler.Replica, error)) Player {
-	return func(ctx context.Context, jobs iter.Seq[scheduler.Job], total int,
+	return func(ctx context.Context, d Deal,
 		sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
-		cfg.Jobs, cfg.Total = jobs, total
+		cfg.Jobs, cfg.Total, cfg.Ready, cfg.Ended = d.Jobs, d.Total, d.Ready, d.Ended
 		return scheduler.RunReplicas(ctx, cfg, replicas, sink, progress, lost)
 	}
 }
@@ -124,7 +123,7 @@ func playRest(ctx context.Context, o Options, t *timeline) (Summary, error) {
 		return Summary{}, err
 	}
 	defer store.Close()
-	jobs, err := store.Remaining()
+	deal, err := store.deal()
 	if err != nil {
 		return Summary{}, err
 	}
@@ -132,8 +131,8 @@ func playRest(ctx context.Context, o Options, t *timeline) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	show := &progressLine{w: o.Progress, terminal: o.Terminal, before: before, planned: o.Experiment.Plan().Len()}
-	sum, playErr := playWatched(ctx, o, store, jobs, show, t)
+	show := &progressLine{w: o.Progress, terminal: o.Terminal, before: before, planned: before + deal.Total}
+	sum, playErr := playWatched(ctx, o, store, deal, show, t)
 	sum.Dir = o.Dir
 	if sum.Report, err = store.Report(); err != nil {
 		return sum, errors.Join(playErr, err)
@@ -143,16 +142,16 @@ func playRest(ctx context.Context, o Options, t *timeline) (Summary, error) {
 }
 
 // playWatched plays what remains, if anything, with the GPUs watched.
-func playWatched(ctx context.Context, o Options, store *Store, jobs iter.Seq[scheduler.Job], show *progressLine, t *timeline) (Summary, error) {
+func playWatched(ctx context.Context, o Options, store *Store, deal Deal, show *progressLine, t *timeline) (Summary, error) {
 	if o.Watch == nil || show.before == show.planned {
-		return play(ctx, o.Player, jobs, show, t, store.Append)
+		return play(ctx, o.Player, deal, show, t, store.Append)
 	}
 	watched, err := startWatch(o.Watch, store)
 	if err != nil {
 		return Summary{}, err
 	}
 	show.gpus = o.Watch.Latest
-	sum, err := play(ctx, o.Player, jobs, show, t, store.Append)
+	sum, err := play(ctx, o.Player, deal, show, t, store.Append)
 	if lost := watched.close(); lost != nil {
 		if err != nil {
 			lost = fmt.Errorf("%w; %w", err, lost)
@@ -168,25 +167,31 @@ func playWatched(ctx context.Context, o Options, store *Store, jobs iter.Seq[sch
 }
 
 // play runs the player over the jobs that remain, if any.
-func play(ctx context.Context, player Player, jobs iter.Seq[scheduler.Job], show *progressLine,
+func play(ctx context.Context, player Player, deal Deal, show *progressLine,
 	t *timeline, store func(...scheduler.Record) error) (Summary, error) {
-	total := show.planned - show.before
-	if total == 0 {
+	if deal.Total == 0 {
 		return Summary{}, nil
 	}
 	var last scheduler.Progress
 	progress := func(p scheduler.Progress) {
 		last = p
+		if deal.planned != nil {
+			show.planned = deal.planned()
+		}
 		show.update(p)
 		t.step(p)
 	}
 	k := newKeeper(store)
 	start := time.Now()
-	err := player(ctx, jobs, total, k.keep, progress)
+	err := player(ctx, deal, k.keep, progress)
 	if lost := k.close(); lost != nil {
 		err = lost // it says why the player was stopped
 	}
 	show.finish(last)
+	total := deal.Total
+	if deal.planned != nil {
+		total = deal.planned() - show.before
+	}
 	if err == nil && k.counts.Games != total {
 		err = fmt.Errorf("the player ended %d games of %d", k.counts.Games, total)
 	}

@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"errors"
-	"iter"
 	"strings"
 	"testing"
 	"time"
@@ -13,16 +12,19 @@ import (
 
 // fakePlayer ends every game at once, as played invents it, one each 100 ms of
 // its own clock.
-func fakePlayer(ctx context.Context, jobs iter.Seq[scheduler.Job], total int,
+func fakePlayer(ctx context.Context, d Deal,
 	sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
 	var p scheduler.Progress
-	for j := range jobs {
+	for j := range d.Jobs {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		r := played(j)
 		if err := sink(r); err != nil {
 			return err
+		}
+		if d.Ended != nil {
+			d.Ended(j, r.Result)
 		}
 		p.Started++
 		p.Ended++
@@ -61,10 +63,10 @@ func TestPlay(t *testing.T) {
 func TestPlayStopsAndResumes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	o := Options{Dir: t.TempDir(), Experiment: testExperiment()}
-	o.Player = func(ctx context.Context, jobs iter.Seq[scheduler.Job], total int,
+	o.Player = func(ctx context.Context, d Deal,
 		sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
 		ended := 0
-		return fakePlayer(ctx, jobs, total, sink, func(p scheduler.Progress) {
+		return fakePlayer(ctx, d, sink, func(p scheduler.Progress) {
 			if ended++; ended == 10 {
 				cancel()
 			}
@@ -97,7 +99,7 @@ func TestKeeperFails(t *testing.T) {
 		for yield(scheduler.Job{}) {
 		}
 	}
-	_, err := play(t.Context(), fakePlayer, jobs, show, nil, store)
+	_, err := play(t.Context(), fakePlayer, Deal{Jobs: jobs, Total: show.planned}, show, nil, store)
 	if !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
@@ -125,7 +127,7 @@ func TestKeeperDoesNotBlock(t *testing.T) {
 
 func TestPlayerThatForgetsGames(t *testing.T) {
 	o := Options{Dir: t.TempDir(), Experiment: testExperiment()}
-	o.Player = func(ctx context.Context, jobs iter.Seq[scheduler.Job], total int,
+	o.Player = func(ctx context.Context, d Deal,
 		sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
 		return nil
 	}

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"iter"
 	"reflect"
 	"testing"
 	"time"
@@ -19,7 +18,7 @@ func randomPlayer(seed int64) Player { return policyPlayer(seed, scheduler.Rando
 func policyPlayer(seed int64, policy scheduler.Policy) Player {
 	return OnEngine(scheduler.Config{
 		Seed:     seed,
-		Policies: [2]scheduler.Policy{policy, policy},
+		Policies: map[string]scheduler.Policy{"": policy, "builtin:random": scheduler.Random{}, "builtin:optimal": scheduler.Optimal{}},
 		New: func(j scheduler.Job) (games.Game, error) {
 			spec, err := games.Lookup(j.Game)
 			if err != nil {
@@ -68,9 +67,9 @@ func TestRealGames(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	stopped := Options{Dir: t.TempDir(), Experiment: e}
-	stopped.Player = func(ctx context.Context, jobs iter.Seq[scheduler.Job], total int,
+	stopped.Player = func(ctx context.Context, d Deal,
 		sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
-		return randomPlayer(e.Seed)(ctx, jobs, total, func(r scheduler.Record) error {
+		return randomPlayer(e.Seed)(ctx, d, func(r scheduler.Record) error {
 			if r.Job.Index == 4 {
 				cancel()
 				time.Sleep(time.Millisecond)

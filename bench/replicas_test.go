@@ -46,7 +46,7 @@ func playReplicas(ctx context.Context, n int, f *file, from ...int) (sum Summary
 	cfg := scheduler.Config{New: func(scheduler.Job) (games.Game, error) { return &twoTurns{}, nil }}
 	t := newTimeline(f)
 	player := OnReplicas(cfg, team, func(r scheduler.Replica, err error) { lost = append(lost, r.Name) })
-	sum, err = play(ctx, player, slices.Values(jobs), &progressLine{planned: n}, t,
+	sum, err = play(ctx, player, Deal{Jobs: slices.Values(jobs), Total: n}, &progressLine{planned: n}, t,
 		func(r ...scheduler.Record) error { stored += len(r); return nil })
 	return sum, lost, stored, errors.Join(err, t.close())
 }

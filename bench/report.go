@@ -33,10 +33,13 @@ type Report struct {
 	MuMean      map[string]float64            `json:"mu_mean"`
 	GapMean     *float64                      `json:"gap_mean,omitempty"`
 
+	Opponents OpponentMargins `json:"opponents,omitempty"`
+	Stopped   []StoppedCell   `json:"stopped,omitempty"` // by Experiment.UntilCI, in plan order
+
 	GPU *GPUUse `json:"gpu,omitempty"` // nil: no session watched any
 
 	ByGame map[string]Counts       `json:"by_game"`
-	ByLang map[string]AnswerCounts `json:"by_lang"` // answers given in the language
+	ByLang map[string]AnswerCounts `json:"by_lang"` // the model's answers, by label
 }
 
 // Counts are sums over games.
@@ -116,12 +119,16 @@ func (c *Counts) add(o Outcome) {
 func (r *Run) Report() (*Report, error) {
 	rep := newReport(r.Experiment)
 	matrices, qualities := map[string]Matrix{}, Qualities{}
+	against, stops := duels{}, newStops(r.Experiment)
 	for _, game := range r.Experiment.Games {
 		matrices[game] = Matrix{}
 	}
 	err := r.read(func(tx *sql.Tx) error {
 		err := outcomes(tx, func(o Outcome) error {
-			matrices[o.Job.Game].add(o)
+			if !against.add(o) {
+				matrices[o.Job.Game].add(o)
+			}
+			stops.add(o.Job, o.Rewards)
 			rep.countGame(o)
 			return nil
 		})
@@ -132,7 +139,9 @@ func (r *Run) Report() (*Report, error) {
 		tokens := map[int]int{}                     // written, by session
 		err = answers(tx, func(a Answers) error {
 			rep.countAnswers(a)
-			qualities.add(a)
+			if a.Player == "" {
+				qualities.add(a)
+			}
 			tokens[a.Session] += a.CompletionTokens
 			if a.Session < len(played) { // else it began after run.json was read
 				played[a.Session] = max(played[a.Session], a.End)
@@ -150,6 +159,8 @@ func (r *Run) Report() (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	rep.Opponents = against.margins()
+	rep.stop(stops)
 	rep.measure(matrices)
 	rep.compare(qualities)
 	return rep, nil
@@ -168,10 +179,20 @@ func newReport(e Experiment) *Report {
 	for _, game := range e.Games {
 		rep.ByGame[game] = Counts{Planned: rep.Planned / len(e.Games)}
 	}
-	for _, lang := range e.Langs {
+	for _, lang := range e.Labels() {
 		rep.ByLang[lang] = AnswerCounts{}
 	}
 	return rep
+}
+
+// stop takes the games that are not to be played out of the plan.
+func (rep *Report) stop(s *stops) {
+	rep.Stopped = s.list()
+	rep.Planned -= s.saved("")
+	for game, c := range rep.ByGame {
+		c.Planned -= s.saved(game)
+		rep.ByGame[game] = c
+	}
 }
 
 func (rep *Report) countGame(o Outcome) {
@@ -183,33 +204,38 @@ func (rep *Report) countGame(o Outcome) {
 
 func (rep *Report) countAnswers(a Answers) {
 	rep.AnswerCounts.add(a)
-	g, l := rep.ByGame[a.Game], rep.ByLang[a.Lang]
+	g := rep.ByGame[a.Game]
 	g.AnswerCounts.add(a)
-	l.add(a)
-	rep.ByGame[a.Game], rep.ByLang[a.Lang] = g, l
+	rep.ByGame[a.Game] = g
+	if a.Player == "" { // an opponent's answers tell nothing of the model
+		l := rep.ByLang[a.Lang]
+		l.add(a)
+		rep.ByLang[a.Lang] = l
+	}
 }
 
 // measure fills in the metrics from the results of each game.
 func (rep *Report) measure(matrices map[string]Matrix) {
 	e := rep.Experiment
+	labels := e.Labels()
 	for _, game := range e.Games {
 		m := matrices[game]
 		margins := map[string]map[string]float64{}
-		for _, a := range e.Langs {
-			margins[a] = collect(e.Langs, func(b string) (float64, bool) { return m.Margin(a, b) })
+		for _, a := range labels {
+			margins[a] = collect(labels, func(b string) (float64, bool) { return m.Margin(a, b) })
 		}
-		mu := collect(e.Langs, func(a string) (float64, bool) { return m.MeanMargin(a, e.Langs) })
+		mu := collect(labels, func(a string) (float64, bool) { return m.MeanMargin(a, e.Langs) })
 		rep.Margins[game], rep.Mu[game], rep.FirstMover[game] = margins, mu, collect(e.Langs, m.FirstMover)
-		if gap, ok := Gap(slices.Collect(maps.Values(mu))); ok {
+		if gap, ok := Gap(slices.Collect(maps.Values(collect(e.Langs, func(a string) (float64, bool) { v, ok := mu[a]; return v, ok })))); ok {
 			rep.Gap[game] = gap
 		}
 	}
-	for _, a := range e.Langs {
-		rep.MarginsMean[a] = collect(e.Langs, func(b string) (float64, bool) {
+	for _, a := range labels {
+		rep.MarginsMean[a] = collect(labels, func(b string) (float64, bool) {
 			return meanOver(e.Games, func(game string) (float64, bool) { v, ok := rep.Margins[game][a][b]; return v, ok })
 		})
 	}
-	rep.MuMean = collect(e.Langs, func(a string) (float64, bool) {
+	rep.MuMean = collect(labels, func(a string) (float64, bool) {
 		return meanOver(e.Games, func(game string) (float64, bool) { v, ok := rep.Mu[game][a]; return v, ok })
 	})
 	if gap, ok := meanOver(e.Games, func(game string) (float64, bool) { v, ok := rep.Gap[game]; return v, ok }); ok {

@@ -51,7 +51,7 @@ func playSized(t *testing.T, o inference.Options, model string, noReuse bool) ([
 	e := testExperiment()
 	e.Games, e.Langs, e.N = []string{"Nim-v0"}, []string{"en"}, 1
 	cfg := scheduler.Config{
-		Seed: e.Seed, System: e.System, MaxTokens: 480, Codec: m.Codec, Limits: m.Limits(), NoReuse: noReuse,
+		Seed: e.Seed, System: e.SystemOf, MaxTokens: 480, Codec: m.Codec, Limits: m.Limits(), NoReuse: noReuse,
 		New: func(j scheduler.Job) (games.Game, error) {
 			spec, err := games.Lookup(j.Game)
 			if err != nil {

@@ -12,28 +12,38 @@ import (
 func (rep *Report) WriteText(w io.Writer, dir string) error {
 	var b strings.Builder
 	e := rep.Experiment
+	labels := e.Labels()
 	for _, game := range e.Games {
 		c := rep.ByGame[game]
 		fmt.Fprintf(&b, "%s: %s of %s games\n", game, thousands(c.Games), thousands(c.Planned))
-		marginTable(&b, e.Langs, rep.Margins[game], rep.Mu[game], rep.FirstMover[game])
+		if len(e.Opponents) > 0 {
+			rep.opponentTable(&b, game)
+		} else {
+			marginTable(&b, labels, rep.Margins[game], rep.Mu[game], rep.FirstMover[game])
+		}
+		rep.stoppedTable(&b, game)
 		if gap, ok := rep.Gap[game]; ok {
 			fmt.Fprintf(&b, "gap %.2f; ", gap)
 		}
 		fmt.Fprintf(&b, "seat 0 won %s, seat 1 %s, drawn %s, lost by invalid moves %s\n\n",
 			thousands(c.Wins0), thousands(c.Wins1), thousands(c.Draws), thousands(c.InvalidLosses))
 	}
-	if len(e.Games) > 1 {
+	if len(e.Games) > 1 && len(e.Opponents) == 0 {
 		fmt.Fprintf(&b, "mean over the games\n")
-		marginTable(&b, e.Langs, rep.MarginsMean, rep.MuMean, nil)
+		marginTable(&b, labels, rep.MarginsMean, rep.MuMean, nil)
 		if rep.GapMean != nil {
 			fmt.Fprintf(&b, "mean gap %.2f\n", *rep.GapMean)
 		}
 		b.WriteByte('\n')
 	}
-	b.WriteString("margin of the row's language over the column's: (won - lost) / games, both roles\n")
-	b.WriteString("first: margin of seat 0 where both play in the column's language\n\n")
+	if len(e.Opponents) > 0 {
+		b.WriteString("margin of the model over the row's opponent, in the column's language: (won - lost) / games, both roles\n\n")
+	} else {
+		b.WriteString("margin of the row's language over the column's: (won - lost) / games, both roles\n")
+		b.WriteString("first: margin of seat 0 where both play in the column's language\n\n")
+	}
 	rep.perfectTables(&b)
-	answerTable(&b, e.Langs, rep.ByLang)
+	answerTable(&b, labels, rep.ByLang)
 	rep.GPU.table(&b, rep.Games)
 	fmt.Fprintf(&b, "\nresults: %s\n", dir)
 	_, err := io.WriteString(w, b.String())

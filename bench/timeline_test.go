@@ -106,7 +106,7 @@ func playScripted(ctx context.Context, n int, forward func(step int), f *file) (
 		Limits: e.limits, Codec: e,
 	}
 	t := newTimeline(f)
-	sum, err := play(ctx, OnEngine(cfg, e), slices.Values(jobs), &progressLine{planned: n}, t,
+	sum, err := play(ctx, OnEngine(cfg, e), Deal{Jobs: slices.Values(jobs), Total: len(jobs)}, &progressLine{planned: n}, t,
 		func(...scheduler.Record) error { return nil })
 	return sum, errors.Join(err, t.close())
 }

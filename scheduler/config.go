@@ -11,9 +11,10 @@ import (
 
 // Config says what a Core plays and how. It is not changed once the core has it.
 type Config struct {
-	Seed      int64  // of the run: with a job's ID it decides every draw, see Draw
-	System    string // the system prompt of every turn
-	MaxTokens int    // sampled tokens a turn may have; 0: until its slot is full
+	Seed      int64 // of the run: with a job's ID it decides every draw, see Draw
+	MaxTokens int   // sampled tokens a turn may have; 0: until its slot is full
+	// System is the system prompt of a seat, by its Job.Langs. nil: empty for all.
+	System func(lang string) string
 
 	// Jobs are the games to play, pulled one by one as slots become free, so
 	// that thousands may wait without taking memory. Their IDs must differ.
@@ -25,9 +26,13 @@ type Config struct {
 	Ready func() bool
 	// New deals the game of a job. An error stops the run.
 	New func(Job) (games.Game, error)
-	// Policies answer for a seat in place of the model; nil: the model plays it.
-	// With two policies no engine is needed, nor Limits, nor Codec.
-	Policies [2]Policy
+	// Ended, if not nil, is told of each game that ended before Ready is asked again.
+	// Of replicas, it is told once the sink has the game.
+	Ended func(Job, games.Result)
+	// Policies answer for the seats that Job.Players gives them by name. One named
+	// "" stands in for the run's model: then no engine is needed, nor Limits, nor
+	// Codec.
+	Policies map[string]Policy
 
 	// Limits of the engine. No more games are live than slots, nor than rows or
 	// tokens in a step, so that each that has cells gets on in every step.
@@ -55,9 +60,25 @@ type Codec interface {
 	End(id int32) bool
 }
 
-// usesModel says whether any seat needs the engine.
-func (cfg *Config) usesModel() bool {
-	return cfg.Policies[0] == nil || cfg.Policies[1] == nil
+// usesModel says whether any seat may need the engine.
+func (cfg *Config) usesModel() bool { return cfg.Policies[""] == nil }
+
+// policies are who answers for the seats of a job; nil: the engine.
+func (cfg *Config) policies(j Job) (seats [2]Policy, err error) {
+	for i, name := range j.Players {
+		if seats[i] = cfg.Policies[name]; seats[i] == nil && name != "" {
+			return seats, fmt.Errorf("no player is called %q", name)
+		}
+	}
+	return seats, nil
+}
+
+// system is the system prompt of a seat that plays in lang.
+func (cfg *Config) system(lang string) string {
+	if cfg.System == nil {
+		return ""
+	}
+	return cfg.System(lang)
 }
 
 // budget is the most tokens that one step computes.

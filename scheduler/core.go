@@ -35,11 +35,12 @@ type Core struct {
 	next   func() (Job, bool)
 	stop   func()
 
-	slots      slots
-	held       index // slots by what they hold of prompts
-	coming     index // slots whose prompt has a row in this step, by what they will hold
-	modelSeats int   // seats of a game that the model plays
-	patience   int   // see there
+	slots    slots
+	held     index // slots by what they hold of prompts
+	coming   index // slots whose prompt has a row in this step, by what they will hold
+	model    bool  // the engine may have to answer for a seat
+	seats    int   // of live games, those that it answers for
+	patience int   // see there
 
 	lends, willLend func(slot, n int) bool // keeps and willKeep; nil: always
 
@@ -71,13 +72,8 @@ func NewCore(cfg Config) (*Core, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	c := &Core{cfg: cfg, half: none, patience: patience}
-	for _, p := range cfg.Policies {
-		if p == nil {
-			c.modelSeats++
-		}
-	}
-	if c.modelSeats > 0 {
+	c := &Core{cfg: cfg, half: none, model: cfg.usesModel(), patience: patience}
+	if c.model {
 		n := cfg.mostLive()
 		c.budget = cfg.budget()
 		c.slots = newSlots(cfg.Limits)
@@ -248,7 +244,7 @@ func (c *Core) admits(left int) bool {
 	if c.dry || c.err != nil || len(c.ended) >= endsPerStep {
 		return false
 	}
-	if c.modelSeats > 0 && (left <= 0 || c.blocked || c.stats.Live() >= c.cfg.mostLive()) {
+	if c.model && (left <= 0 || c.blocked || c.stats.Live() >= c.cfg.mostLive()) {
 		return false
 	}
 	return c.cfg.Ready == nil || c.cfg.Ready()
@@ -261,6 +257,11 @@ func (c *Core) admit() bool {
 		c.dry = true
 		return false
 	}
+	policies, err := c.cfg.policies(job)
+	if err != nil {
+		c.fail(job, err)
+		return false
+	}
 	game, err := c.cfg.New(job)
 	if err != nil {
 		c.fail(job, err)
@@ -269,8 +270,9 @@ func (c *Core) admit() bool {
 	if s, ok := game.(games.Solved); ok {
 		s.Judge() // what each move loses goes into the records
 	}
-	m := &match{job: job, age: c.stats.Started, game: game, key: newKey(c.cfg.Seed, job.ID)}
+	m := &match{job: job, age: c.stats.Started, game: game, policies: policies, key: newKey(c.cfg.Seed, job.ID)}
 	c.stats.Started++
+	c.seats += m.modelSeats()
 	c.advance(m)
 	return true
 }

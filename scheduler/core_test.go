@@ -39,7 +39,7 @@ func randomConfig(r *rand.Rand) Config {
 	cfg.NoReuse = r.IntN(3) == 0
 	cfg.Codec = fakeCodec{open: r.IntN(4) == 0}
 	if r.IntN(4) == 0 {
-		cfg.Policies[r.IntN(2)] = Random{}
+		setPolicy(&cfg, r.IntN(2), Random{})
 	}
 	return cfg
 }
@@ -194,7 +194,7 @@ func TestCanary(t *testing.T) {
 	for _, noReuse := range []bool{false, true} {
 		jobs := makeJobs(len(letters))
 		cfg := fakeConfig(inference.Limits{Slots: 5, Cells: 40, Tokens: 23}, jobs)
-		cfg.System, cfg.NoReuse = "", noReuse
+		cfg.System, cfg.NoReuse = nil, noReuse
 		cfg.New = func(j Job) (games.Game, error) {
 			g, err := newFakeGame(j)
 			return &letterGame{*g.(*fakeGame), letters[j.Index : j.Index+1]}, err
@@ -246,7 +246,7 @@ func TestOverlongPrompt(t *testing.T) {
 func TestTinyCells(t *testing.T) {
 	for cells := 2; cells < 60; cells++ {
 		cfg := fakeConfig(inference.Limits{Slots: 3, Cells: cells, Tokens: 8}, makeJobs(20))
-		cfg.System = ""
+		cfg.System = nil
 		records, _ := play(t, cfg, byHash)
 		sameRecords(t, records, reference(t, cfg, byHash))
 	}
@@ -355,7 +355,7 @@ func TestPrefillOrder(t *testing.T) {
 
 func TestPoliciesAlone(t *testing.T) {
 	jobs := makeJobs(1000)
-	cfg := Config{Seed: 3, New: newFakeGame, Jobs: slices.Values(jobs), Policies: [2]Policy{Random{}, Random{}}}
+	cfg := Config{Seed: 3, New: newFakeGame, Jobs: slices.Values(jobs), Policies: map[string]Policy{"": Random{}}}
 	c, err := NewCore(cfg)
 	if err != nil {
 		t.Fatal(err)

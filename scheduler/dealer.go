@@ -4,17 +4,21 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"selfplay/games"
 )
 
 // A dealer hands the jobs of a run to replicas, which ask for one whenever they
 // have room for a game. The games of a replica that is lost are dealt again.
 type dealer struct {
 	mu    sync.Mutex
-	woken sync.Cond          // a job waits again, or all games have ended
-	next  func() (Job, bool) // of the run's jobs
-	queue []Job              // dealt before those
-	left  int                // games that have not ended
-	hands []hand             // of each replica
+	woken sync.Cond               // a job waits again, or all games have ended
+	next  func() (Job, bool)      // of the run's jobs
+	ready func() bool             // see Config.Ready; nil: always
+	told  func(Job, games.Result) // see Config.Ended; nil: nobody
+	queue []Job                   // dealt before those
+	left  int                     // games that have not ended
+	hands []hand                  // of each replica
 }
 
 // A hand is what a replica has of the games.
@@ -24,8 +28,8 @@ type hand struct {
 	jobs  []Job // begun and not ended
 }
 
-func newDealer(next func() (Job, bool), total int, replicas []Replica) *dealer {
-	d := &dealer{next: next, left: total, hands: make([]hand, len(replicas))}
+func newDealer(cfg Config, next func() (Job, bool), replicas []Replica) *dealer {
+	d := &dealer{next: next, ready: cfg.Ready, told: cfg.Ended, left: cfg.Total, hands: make([]hand, len(replicas))}
 	d.woken.L = &d.mu
 	for i, r := range replicas {
 		d.hands[i].cells = r.Engine.Limits().Pool
@@ -62,7 +66,7 @@ func (d *dealer) share(i int) int {
 
 // waiting says whether a job waits.
 func (d *dealer) waiting() bool {
-	if len(d.queue) == 0 {
+	if len(d.queue) == 0 && (d.ready == nil || d.ready()) {
 		if job, ok := d.next(); ok {
 			d.queue = append(d.queue, job)
 		}
@@ -71,13 +75,17 @@ func (d *dealer) waiting() bool {
 }
 
 // ended takes note that a game of replica i has ended and is kept.
-func (d *dealer) ended(i int, id string) {
+func (d *dealer) ended(i int, r Record) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	h := &d.hands[i]
-	h.jobs = slices.DeleteFunc(h.jobs, func(j Job) bool { return j.ID == id })
+	h.jobs = slices.DeleteFunc(h.jobs, func(j Job) bool { return j.ID == r.Job.ID })
 	d.left--
-	if d.over() {
+	if d.told != nil {
+		d.told(r.Job, r.Result)
+	}
+	// What it was told may let jobs begin that were not ready.
+	if d.over() || d.ready != nil {
 		d.woken.Broadcast()
 	}
 }

@@ -20,6 +20,11 @@ func TestRunFails(t *testing.T) {
 			jobs[7].Game = "broken"
 			cfg.Jobs = slices.Values(jobs)
 		}},
+		{"player", `game g3 (fake): no player is called "nobody"`, func(cfg *Config) {
+			jobs := makeJobs(20)
+			jobs[3].Players[1] = "nobody"
+			cfg.Jobs = slices.Values(jobs)
+		}},
 		{"prompt", `game g5 (fake): no token for "unspeakable"`, func(cfg *Config) {
 			jobs := makeJobs(20)
 			jobs[5].Langs[0] = "unspeakable"
@@ -62,7 +67,7 @@ func (emptyCodec) Prompt(string, string) ([]int32, bool, error) { return nil, fa
 func TestFailureKeepsEndedGames(t *testing.T) {
 	jobs := makeJobs(10)
 	jobs[9].Game = "broken"
-	cfg := Config{New: newFakeGame, Jobs: slices.Values(jobs), Policies: [2]Policy{Random{}, Random{}}}
+	cfg := Config{New: newFakeGame, Jobs: slices.Values(jobs), Policies: map[string]Policy{"": Random{}}}
 	c, err := NewCore(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -196,10 +196,27 @@ func whole(l inference.Limits) inference.Limits {
 	return l
 }
 
+// fakeSystem has each language its own system prompt, of one length.
+func fakeSystem(lang string) string { return "You, " + lang + "." }
+
+// setPolicy has a policy answer for one seat of every game.
+func setPolicy(cfg *Config, seat int, p Policy) {
+	cfg.Policies = map[string]Policy{"policy": p}
+	jobs := cfg.Jobs
+	cfg.Jobs = func(yield func(Job) bool) {
+		for j := range jobs {
+			j.Players[seat] = "policy"
+			if !yield(j) {
+				return
+			}
+		}
+	}
+}
+
 // fakeConfig plays jobs with the fakes.
 func fakeConfig(limits inference.Limits, jobs []Job) Config {
 	return Config{
-		Seed: 1, System: "You play.", Limits: whole(limits), Codec: fakeCodec{},
+		Seed: 1, System: fakeSystem, Limits: whole(limits), Codec: fakeCodec{},
 		New: newFakeGame, Jobs: slices.Values(jobs), Total: len(jobs),
 	}
 }

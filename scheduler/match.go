@@ -10,20 +10,31 @@ import (
 
 // A match is a live game. Each turn of the model has a slot of its own.
 type match struct {
-	job    Job
-	age    int // how many games began before it
-	game   games.Game
-	key    key
-	slots  [2]int // where the last turn of each seat was, if slot.past says so
-	turns  []Turn
-	turn   Turn    // the one in progress
-	prompt []int32 // of that turn
-	open   bool    // its prompt opened a think block
-	waited int     // steps that the turn was held back
+	job      Job
+	age      int // how many games began before it
+	game     games.Game
+	key      key
+	policies [2]Policy // of the seats; nil: the engine
+	slots    [2]int    // where the last turn of each seat was, if slot.past says so
+	turns    []Turn
+	turn     Turn    // the one in progress
+	prompt   []int32 // of that turn
+	open     bool    // its prompt opened a think block
+	waited   int     // steps that the turn was held back
 
 	// Sampled in the turn before it was preempted or ended. While it has a slot
 	// they are there.
 	sampled []int32
+}
+
+// modelSeats is how many seats the engine answers for.
+func (m *match) modelSeats() (n int) {
+	for _, p := range m.policies {
+		if p == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // advance plays m until the model has to speak or the game ends.
@@ -35,7 +46,7 @@ func (c *Core) advance(m *match) {
 		}
 		seat := m.game.ToMove()
 		m.turn = Turn{Seat: seat, Observation: m.game.Observation(), Start: c.now}
-		if policy := c.cfg.Policies[seat]; policy != nil {
+		if policy := m.policies[seat]; policy != nil {
 			action := policy.Act(m.game, m.key.intn(seat, len(m.turns)))
 			m.turn.Completion, m.turn.Finish = action, FinishPolicy
 			c.step(m, prompts.Answer{Action: action, Status: prompts.Raw})
@@ -48,7 +59,7 @@ func (c *Core) advance(m *match) {
 // ask puts the turn in line for a slot and the prefill of its prompt; false if
 // there was nothing to compute and the turn is over.
 func (c *Core) ask(m *match) bool {
-	ids, open, err := c.cfg.Codec.Prompt(c.cfg.System, m.turn.Observation)
+	ids, open, err := c.cfg.Codec.Prompt(c.cfg.system(m.job.Langs[m.turn.Seat]), m.turn.Observation)
 	if err == nil && len(ids) == 0 {
 		err = errors.New("the prompt has no tokens")
 	}
@@ -167,9 +178,13 @@ func (c *Core) step(m *match, answer prompts.Answer) {
 
 // end files the record.
 func (c *Core) end(m *match, result games.Result) {
-	if c.modelSeats > 0 {
+	if c.model {
 		c.slots.forget(m)
 	}
+	c.seats -= m.modelSeats()
 	c.ended = append(c.ended, Record{Job: m.job, Turns: m.turns, Result: result})
 	c.stats.Ended++
+	if c.cfg.Ended != nil {
+		c.cfg.Ended(m.job, result)
+	}
 }

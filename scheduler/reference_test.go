@@ -41,7 +41,7 @@ func reference(t testing.TB, cfg Config, sample sampler) []Record {
 func referenceTurn(t testing.TB, cfg Config, job Job, g games.Game, number int, sample sampler) Turn {
 	t.Helper()
 	turn := Turn{Seat: g.ToMove(), Observation: g.Observation()}
-	if policy := cfg.Policies[turn.Seat]; policy != nil {
+	if policy := cfg.Policies[job.Players[turn.Seat]]; policy != nil {
 		draws := 0
 		turn.Completion = policy.Act(g, func(n int) int {
 			draws++
@@ -51,7 +51,7 @@ func referenceTurn(t testing.TB, cfg Config, job Job, g games.Game, number int, 
 		turn.Event = g.Step(turn.Action)
 		return turn
 	}
-	prompt, open, err := cfg.Codec.Prompt(cfg.System, turn.Observation)
+	prompt, open, err := cfg.Codec.Prompt(cfg.system(job.Langs[turn.Seat]), turn.Observation)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,9 +21,9 @@ type Replica struct {
 }
 
 // RunReplicas plays the jobs of cfg on several engines, each with a core and a
-// goroutine of its own. Who plays a game changes nothing of it. Of cfg, New and the
-// policies are used by several goroutines, and Total must be known; Limits, Codec
-// and Ready are of no use.
+// goroutine of its own. Who plays a game changes nothing of it. Of cfg, New, System and
+// the policies are used by several goroutines, and Total must be known, or be more than
+// there are; Limits and Codec are of no use.
 //
 // A replica whose engine fails is lost, and lost is told: what it had begun and
 // not ended is played from its start on the others. Only when none is left is
@@ -37,7 +37,7 @@ func RunReplicas(ctx context.Context, cfg Config, replicas []Replica,
 	next, stop := iter.Pull(cfg.Jobs)
 	defer stop()
 	t := &team{
-		cfg: cfg, replicas: replicas, dealer: newDealer(next, cfg.Total, replicas), members: make([]member, len(replicas)),
+		cfg: cfg, replicas: replicas, dealer: newDealer(cfg, next, replicas), members: make([]member, len(replicas)),
 		sink: sink, progress: progress, lost: lost, start: time.Now(),
 	}
 	g, within := errgroup.WithContext(ctx)
@@ -106,6 +106,7 @@ func (t *team) core(i int) (*Core, error) {
 	var job Job
 	cfg := t.cfg
 	cfg.Limits, cfg.Codec, cfg.Total = t.replicas[i].Engine.Limits(), t.replicas[i].Codec, 0
+	cfg.Ended = nil // the dealer tells it
 	cfg.Ready = func() (ok bool) {
 		job, ok = t.dealer.take(i)
 		return ok
@@ -140,7 +141,7 @@ func (t *team) keep(i int, r Record) error {
 		return t.broken
 	}
 	t.members[i].kept++
-	t.dealer.ended(i, r.Job.ID)
+	t.dealer.ended(i, r)
 	return nil
 }
 

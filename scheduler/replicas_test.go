@@ -301,7 +301,7 @@ func TestShares(t *testing.T) {
 		}
 		next, stop := iter.Pull(slices.Values(jobs))
 		defer stop()
-		d := newDealer(next, len(jobs), team)
+		d := newDealer(Config{Total: len(jobs)}, next, team)
 		for i, r := range team {
 			n := 0
 			for n < r.Engine.Limits().Slots {
@@ -323,11 +323,11 @@ func TestDealtAgain(t *testing.T) {
 	next, stop := iter.Pull(slices.Values(jobs))
 	defer stop()
 	e := newFakeEngine(whole(inference.Limits{Slots: 5, Cells: 50, Tokens: 50}), byHash)
-	d := newDealer(next, len(jobs), []Replica{{Engine: e}, {Engine: e}})
+	d := newDealer(Config{Total: len(jobs)}, next, []Replica{{Engine: e}, {Engine: e}})
 	for range 3 {
 		d.take(0)
 	}
-	d.ended(0, "g1")
+	d.ended(0, Record{Job: jobs[1]})
 	if living := d.lose(0); living != 1 {
 		t.Errorf("%d live", living)
 	}
@@ -348,7 +348,7 @@ func TestDealtAgain(t *testing.T) {
 func TestReplicasWithPolicies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := fakeConfig(runLimits, makeJobs(200))
-		cfg.Policies = [2]Policy{nil, Random{}}
+		setPolicy(&cfg, 1, Random{})
 		var mu sync.Mutex
 		dealt := map[string]int{}
 		cfg.New = func(j Job) (games.Game, error) {

@@ -132,7 +132,7 @@ func (c *Core) another(spared int) bool {
 // they lie between others in use.
 func (c *Core) free(spared int) int {
 	i, ok := c.slots.free.first()
-	enough := c.slots.holding >= c.modelSeats*c.stats.Live()
+	enough := c.slots.holding >= c.seats
 	if old := c.lru(spared); old != none && (!ok || enough && c.slots.all[old].past == nil) {
 		c.evict(old)
 		i, _ = c.slots.free.first()

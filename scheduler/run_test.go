@@ -116,7 +116,7 @@ func TestRunSinkFails(t *testing.T) {
 // A sink that is stuck longer than its channel must not be waited for when it
 // fails in the end.
 func TestRunStuckSinkFails(t *testing.T) {
-	cfg := Config{New: newFakeGame, Jobs: slices.Values(makeJobs(waitingRecords * 3)), Policies: [2]Policy{Random{}, Random{}}}
+	cfg := Config{New: newFakeGame, Jobs: slices.Values(makeJobs(waitingRecords * 3)), Policies: map[string]Policy{"": Random{}}}
 	c, err := NewCore(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestRunCoreFails(t *testing.T) {
 
 // Policies alone need no engine, and can be stopped although they never wait.
 func TestRunPolicies(t *testing.T) {
-	cfg := Config{New: newFakeGame, Policies: [2]Policy{Random{}, Random{}}}
+	cfg := Config{New: newFakeGame, Policies: map[string]Policy{"": Random{}}}
 	cfg.Jobs = func(yield func(Job) bool) {
 		for i := 0; yield(Job{ID: string(rune(i)), Seed: int64(i)}); i++ {
 		}
@@ -192,7 +192,7 @@ func TestRunPolicies(t *testing.T) {
 func TestRunTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := fakeConfig(runLimits, makeJobs(3*waitingRecords))
-		cfg.Policies = [2]Policy{Random{}, Random{}}
+		cfg.Policies = map[string]Policy{"": Random{}}
 		cfg.New = func(j Job) (games.Game, error) {
 			time.Sleep(time.Microsecond)
 			return newFakeGame(j)

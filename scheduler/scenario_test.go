@@ -134,9 +134,10 @@ func trace(t *testing.T, script string) string {
 func parse(t *testing.T, script string) Config {
 	t.Helper()
 	cfg := fakeConfig(inference.Limits{}, nil)
-	cfg.System = "S"
+	cfg.System = func(string) string { return "S" }
 	words := map[string][]string{}
 	var jobs []Job
+	var players [2]string
 	for line := range strings.Lines(script) {
 		fields := strings.Fields(line)
 		switch name, isGame := strings.CutSuffix(fields[0], ":"); {
@@ -145,11 +146,14 @@ func parse(t *testing.T, script string) Config {
 			words[name] = fields[1:]
 		case name == "play":
 			for _, field := range fields[1:] {
-				setField(t, &cfg, field)
+				setField(t, &cfg, &players, field)
 			}
 		case name != "#":
 			t.Fatalf("what is %q?", line)
 		}
+	}
+	for i := range jobs {
+		jobs[i].Players = players
 	}
 	cfg.Limits = whole(cfg.Limits)
 	cfg.Limits.Rows = cmp.Or(cfg.Limits.Rows, cfg.Limits.Slots)
@@ -158,7 +162,7 @@ func parse(t *testing.T, script string) Config {
 	return cfg
 }
 
-func setField(t *testing.T, cfg *Config, field string) {
+func setField(t *testing.T, cfg *Config, players *[2]string, field string) {
 	t.Helper()
 	name, value, _ := strings.Cut(field, "=")
 	n, err := strconv.Atoi(value)
@@ -189,7 +193,7 @@ func setField(t *testing.T, cfg *Config, field string) {
 	case "reuse":
 		cfg.NoReuse = n == 0
 	case "policy":
-		cfg.Policies[n] = scriptPolicy{}
+		players[n], cfg.Policies = "script", map[string]Policy{"script": scriptPolicy{}}
 	default:
 		t.Fatalf("what is %s?", field)
 	}

@@ -37,6 +37,7 @@ type benchFlags struct {
 	seed                         int64
 	slots, pool, chunk, threads  int
 	json, quiet                  bool
+	planFlags
 	deviceFlags
 }
 
@@ -68,6 +69,7 @@ func benchCommand() *cobra.Command {
 	fl.StringVar(&f.cache, "cache", "f16", "type of keys and values in the cache: f16, or q8_0, which takes half the memory and is a little less exact")
 	fl.IntVar(&f.chunk, "chunk", 0, "tokens computed in one step (default: as tuned, or 512)")
 	fl.IntVar(&f.threads, "threads", 0, "CPU threads (default: as tuned, or one for every core)")
+	f.planFlags.addTo(fl)
 	f.deviceFlags.addTo(fl, true)
 	fl.StringVar(&f.trace, "trace", "", "file that gets a timeline of the steps for chrome://tracing or Perfetto; overwritten if it exists")
 	fl.BoolVar(&f.json, "json", false, "the last line of standard output is one JSON object")
@@ -87,6 +89,10 @@ func defaultGames() []string {
 }
 
 func runBench(c *cobra.Command, f *benchFlags) error {
+	suite, err := applySuite(c, f)
+	if err != nil {
+		return err
+	}
 	set, err := openLocales(f.locales)
 	if err != nil {
 		return err
@@ -102,8 +108,8 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 	if err := warnOfLocales(c.ErrOrStderr(), set, e.Games, e.Langs); err != nil {
 		return err
 	}
-	cfg := scheduler.Config{Seed: e.Seed, System: e.System, MaxTokens: e.MaxTokens, New: dealer(set)}
-	session := bench.Session{Started: time.Now().UTC(), Program: version, Model: f.model, Settings: map[string]string{}}
+	cfg := scheduler.Config{Seed: e.Seed, System: e.SystemOf, MaxTokens: e.MaxTokens, New: dealer(set), Policies: policies(who)}
+	session := bench.Session{Started: time.Now().UTC(), Program: version, Model: f.model, Suite: suite, Settings: map[string]string{}}
 	o := bench.Options{Experiment: e, Session: session}
 	if f.trace != "" { // before the weights are loaded: a wrong path is told at once
 		if o.Trace, err = os.Create(f.trace); err != nil {
@@ -111,7 +117,6 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 		}
 	}
 	if who.policy != nil {
-		cfg.Policies = [2]scheduler.Policy{who.policy, who.policy}
 		o.Player = bench.OnEngine(cfg, nil)
 		return play(c, f, o)
 	}
@@ -212,6 +217,7 @@ func play(c *cobra.Command, f *benchFlags, o bench.Options) error {
 	defer stop()
 	if !f.quiet {
 		o.Progress = c.ErrOrStderr()
+		fmt.Fprintln(o.Progress, o.Experiment.Describe(promptName(f, o.Experiment)))
 		o.Terminal = isTerminal(c.ErrOrStderr())
 	}
 	sum, err := bench.Play(ctx, o)
@@ -273,10 +279,13 @@ func experiment(f *benchFlags, who player, set *locales.Set) (bench.Experiment, 
 			rules = append(rules, spec.Game)
 		}
 	}
-	if err := who.canPlay(specs); err != nil {
+	if err := who.canPlay("--model", specs); err != nil {
 		return e, err
 	}
 	if err := checkLangs(set, rules, f.langs); err != nil {
+		return e, err
+	}
+	if err := f.plan(&e, who, specs); err != nil {
 		return e, err
 	}
 	if err := e.Plan().Validate(); err != nil {
@@ -343,6 +352,14 @@ func systemPrompt(name string) (string, error) {
 	return "", usagef("--prompt %s: give default, conditioned, or reason-in:LANG", name)
 }
 
+// promptName is how --prompt names the experiment's system prompt; "" if it has none.
+func promptName(f *benchFlags, e bench.Experiment) string {
+	if e.System == "" {
+		return ""
+	}
+	return f.prompt
+}
+
 func openLocales(dir string) (*locales.Set, error) {
 	if dir == "" {
 		return locales.Embedded(), nil
@@ -361,7 +378,7 @@ func dealer(set *locales.Set) func(scheduler.Job) (games.Game, error) {
 		if err != nil {
 			return nil, err
 		}
-		return spec.New(set, j.Langs, j.Seed)
+		return spec.New(set, bench.Interfaces(j.Langs), j.Seed)
 	}
 }
 

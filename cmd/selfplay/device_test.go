@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -205,8 +204,8 @@ func TestGPULost(t *testing.T) {
 	player := r.player(shared, scheduler.Config{Seed: 1, MaxTokens: 3, New: dealer(set)})
 	sum, err := bench.Play(t.Context(), bench.Options{
 		Dir: filepath.Join(t.TempDir(), "run"), Experiment: e, Watch: watch,
-		Player: func(ctx context.Context, jobs iter.Seq[scheduler.Job], total int, sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
-			return player(ctx, jobs, total, sink, func(p scheduler.Progress) {
+		Player: func(ctx context.Context, d bench.Deal, sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
+			return player(ctx, d, sink, func(p scheduler.Progress) {
 				lose()
 				progress(p)
 			})

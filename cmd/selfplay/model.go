@@ -69,7 +69,7 @@ func choosePlayer(c *cobra.Command, name string, quiet bool) (player, error) {
 }
 
 // canPlay refuses games that the player does not know how to play.
-func (p player) canPlay(specs []games.Spec) error {
+func (p player) canPlay(flag string, specs []games.Spec) error {
 	if _, perfect := p.policy.(scheduler.Optimal); !perfect {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (p player) canPlay(specs []games.Spec) error {
 	if len(solved) > 0 {
 		hint = "give --games " + strings.Join(solved, ",")
 	}
-	return usagef("--model %s: no perfect play is known for %s: %s", p.id.Name, strings.Join(unsolved, ", "), hint)
+	return usagef("%s %s: no perfect play is known for %s: %s", flag, p.id.Name, strings.Join(unsolved, ", "), hint)
 }
 
 // findModel gives the file that a debug command looks into.
