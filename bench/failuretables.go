@@ -104,7 +104,7 @@ func (rep *Report) strengthTable(b *strings.Builder) {
 			if s.Ranks[1] > s.Ranks[0] {
 				rank += fmt.Sprintf("-%d", s.Ranks[1])
 			}
-			cells[s.Lang] = fmt.Sprintf("%+.0f %s", s.Elo+0, rank)
+			cells[s.Lang] = noMinusZero(fmt.Sprintf("%+.0f", s.Elo)) + " " + rank
 		}
 		line := []string{name}
 		for _, lang := range rep.Labels {

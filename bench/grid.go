@@ -38,7 +38,16 @@ func (g grid) write(b *strings.Builder) {
 
 // spread is an interval in words: 0.10 to 0.30.
 func spread(i Interval, format string) string {
-	return fmt.Sprintf(format+" to "+format, i[0]+0, i[1]+0)
+	return noMinusZero(fmt.Sprintf(format, i[0])) + " to " + noMinusZero(fmt.Sprintf(format, i[1]))
+}
+
+// noMinusZero makes +0.00 of -0.00, rounded from below, and 0.0 of 0.0: signs are
+// for numbers that can be seen.
+func noMinusZero(s string) string {
+	if strings.HasPrefix(s, "-") && strings.Trim(s, "-0.") == "" {
+		return "+" + s[1:]
+	}
+	return s
 }
 
 // halfWidth is half of an interval, for a column beside the value.

@@ -25,7 +25,7 @@ func (rep *Report) WriteText(w io.Writer, dir string) error {
 	}
 	b.WriteString("margin of the row's language over the column's: (won - lost) / games, both roles\n")
 	b.WriteString("first: margin of seat 0 where both play in the column's language\n")
-	b.WriteString("± and brackets: 95 % intervals; p: chance of such a gap if all languages are equal\n")
+	b.WriteString("± and brackets: 95 % intervals; p: chance of such a gap if all languages are\nequal, and the same corrected for the games of the run (Holm)\n")
 	b.WriteString("apart: pairs whose margin is no chance, corrected for all pairs of the game (Holm)\n\n")
 	rep.strengthTable(&b)
 	rep.recoveryTable(&b)
@@ -51,7 +51,11 @@ func (rep *Report) gameText(b *strings.Builder, game string) {
 	marginTable(b, rep.Labels, rep.Margins[game], rep.Mu[game], rep.MuCI[game], rep.FirstMover[game])
 	var worth []string
 	if gap, ok := rep.Gap[game]; ok {
-		worth = append(worth, fmt.Sprintf("gap %.2f (%s), %s", gap, spread(rep.GapCI[game], "%.2f"), pValue(rep.Tests[game].P)))
+		p := pValue(rep.Tests[game].P)
+		if len(rep.Gap) > 1 {
+			p += fmt.Sprintf(" (%.3f of %d games)", rep.Tests[game].PHolm, len(rep.Gap))
+		}
+		worth = append(worth, fmt.Sprintf("gap %.2f (%s), %s", gap, spread(rep.GapCI[game], "%.2f"), p))
 	}
 	if v, ok := rep.SeatMargin[game]; ok {
 		worth = append(worth, fmt.Sprintf("moving first %s (%s)", plus(v), spread(rep.SeatMarginCI[game], "%+.2f")))
@@ -151,11 +155,7 @@ func signed(values map[string]float64, key string) string {
 
 // plus is a margin with its sign.
 func plus(v float64) string {
-	s := fmt.Sprintf("%+.2f", v)
-	if s == "-0.00" { // rounded from below: no margin that can be seen
-		return "+0.00"
-	}
-	return s
+	return noMinusZero(fmt.Sprintf("%+.2f", v))
 }
 
 // widest is the length of the longest name, at least least.
