@@ -143,7 +143,9 @@ func (c Comparison) meanTable(b *strings.Builder, title string, of func(*Report)
 			}
 		}
 		g.row(values...)
-		g.row(halves...)
+		if len(ci) > 0 {
+			g.row(halves...)
+		}
 	}
 	g.write(b)
 	b.WriteByte('\n')

@@ -25,6 +25,9 @@ func languageTable[T any](b *strings.Builder, name string, labels []string, byLa
 
 // failureTables are the paper's G.1 to G.4, shares in percent.
 func (rep *Report) failureTables(b *strings.Builder) {
+	if len(rep.TicTacToe)+len(rep.SimpleTak)+len(rep.Kuhn)+len(rep.Nim) > 0 {
+		b.WriteString("how each language loses and plays, in percent but for whole numbers\n")
+	}
 	for _, game := range rep.Experiment.Games {
 		languageTable(b, game, rep.Labels, rep.TicTacToe[game], []string{"by row", "by column", "by diagonal", "defeats", "by two lines", "by invalid moves"},
 			func(l LineLosses) []string {
@@ -139,12 +142,12 @@ func (rep *Report) writingTable(b *strings.Builder) {
 	b.WriteString("told: answers long enough to tell what they are written in; of these, in another\nscript than asked, and in another language\n\n")
 }
 
-// paperTable has the paper's numbers beside ours.
+// paperTable has the paper's numbers beside ours, where the run tells them.
 func (rep *Report) paperTable(b *strings.Builder) {
 	if rep.Paper == nil {
 		return
 	}
-	told, within := 0, 0
+	told, within, untold := 0, 0, 0
 	g := grid{{"paper", "game", "lang", "figure", "theirs", "ours", "95 %", "off by", "within"}}
 	for _, r := range rep.Paper {
 		format := "%.1f"
@@ -155,9 +158,11 @@ func (rep *Report) paperTable(b *strings.Builder) {
 			format = "%.0f"
 		}
 		line := []string{r.Table, firstOf(r.Game, "mean"), firstOf(r.Lang, ""), r.Figure, fmt.Sprintf(format, r.Paper), "-", "-", "-", "-"}
-		if r.Ours != nil {
-			line[5], line[7] = fmt.Sprintf(format, *r.Ours), fmt.Sprintf("%+"+format[1:], *r.Diff)
+		if r.Ours == nil {
+			untold++
+			continue
 		}
+		line[5], line[7] = fmt.Sprintf(format, *r.Ours), noMinusZero(fmt.Sprintf("%+"+format[1:], *r.Diff))
 		if r.CI != nil {
 			line[6], line[8] = spread(*r.CI, format), map[bool]string{true: "yes", false: "no"}[*r.Within]
 			told, within = told+1, within+oneIf(*r.Within)
@@ -165,5 +170,5 @@ func (rep *Report) paperTable(b *strings.Builder) {
 		g.row(line...)
 	}
 	g.write(b)
-	fmt.Fprintf(b, "of %d numbers of the paper that this run tells with an interval, %d lie within it\n\n", told, within)
+	fmt.Fprintf(b, "%d of %d numbers of the paper lie within this run's 95 %% interval; of %d it tells nothing\n", within, told, untold)
 }

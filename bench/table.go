@@ -25,7 +25,7 @@ func (rep *Report) WriteText(w io.Writer, dir string) error {
 	}
 	b.WriteString("margin of the row's language over the column's: (won - lost) / games, both roles\n")
 	b.WriteString("first: margin of seat 0 where both play in the column's language\n")
-	b.WriteString("± and brackets: 95 % intervals; p: chance of such a gap if all languages are\nequal, and the same corrected for the games of the run (Holm)\n")
+	b.WriteString("± and brackets: 95 % intervals; p: chance of such a gap if all languages are\nequal, and corrected for the number of games (Holm)\n")
 	b.WriteString("apart: pairs whose margin is no chance, corrected for all pairs of the game (Holm)\n\n")
 	rep.strengthTable(&b)
 	rep.recoveryTable(&b)
@@ -53,7 +53,7 @@ func (rep *Report) gameText(b *strings.Builder, game string) {
 	if gap, ok := rep.Gap[game]; ok {
 		p := pValue(rep.Tests[game].P)
 		if len(rep.Gap) > 1 {
-			p += fmt.Sprintf(" (%.3f of %d games)", rep.Tests[game].PHolm, len(rep.Gap))
+			p += fmt.Sprintf(", %.3f corrected", rep.Tests[game].PHolm)
 		}
 		worth = append(worth, fmt.Sprintf("gap %.2f (%s), %s", gap, spread(rep.GapCI[game], "%.2f"), p))
 	}

@@ -39,6 +39,9 @@ func runReport(c *cobra.Command, f *reportFlags, runs []string) error {
 	if f.paperModel != "" && !f.paper {
 		return usagef("--paper-model is for --paper: give both")
 	}
+	if f.paperModel != "" && len(runs) > 1 {
+		return usagef("--paper-model names the model of one run: give one RUN")
+	}
 	var reports []*bench.Report
 	for i, dir := range runs {
 		if slices.Contains(runs[:i], dir) {
@@ -49,13 +52,9 @@ func runReport(c *cobra.Command, f *reportFlags, runs []string) error {
 			return err
 		}
 		if f.paper {
-			name := f.paperModel
-			if name == "" {
-				name = rep.Experiment.Model.Name
-			}
-			model, err := bench.PaperModel(name)
+			model, err := paperModel(f.paperModel, rep.Experiment.Model.Name)
 			if err != nil {
-				return usagef("--paper-model: %w", err)
+				return err
 			}
 			rep.Compare(model)
 		}
@@ -76,6 +75,22 @@ func runReport(c *cobra.Command, f *reportFlags, runs []string) error {
 		return json.NewEncoder(out).Encode(all)
 	}
 	return all.WriteText(c.OutOrStdout())
+}
+
+// paperModel is the paper's model that the user names, or that a run's model is.
+func paperModel(given, played string) (string, error) {
+	if given != "" {
+		model, err := bench.PaperModel(given)
+		if err != nil {
+			return "", usagef("--paper-model: %w", err)
+		}
+		return model, nil
+	}
+	model, err := bench.PaperModel(played)
+	if err != nil {
+		return "", usagef("--paper: %w, by --paper-model", err)
+	}
+	return model, nil
 }
 
 func readReport(dir string) (*bench.Report, error) {
