@@ -9,7 +9,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"selfplay/prompts"
 	"selfplay/scheduler"
 )
 
@@ -234,51 +233,4 @@ func readTurn(rows *sql.Rows, before *[2]string, texts *transcript) (scheduler.T
 	t.Event.Regret, t.Event.Judged = regret.V, regret.Valid
 	t.Start, t.End = time.Duration(start)*time.Millisecond, time.Duration(end)*time.Millisecond
 	return t, nil
-}
-
-// Answers counts the answers of one session, game, label and player that were found
-// and ended alike, and lost the same by perfect play.
-type Answers struct {
-	Session          int           // in Run.How
-	End              time.Duration // of the last, since the start of the session
-	Game             string
-	Lang             string // its label
-	Player           string // who answered, as in scheduler.Job.Players
-	Status           prompts.Status
-	Finish           scheduler.Finish
-	Regret           sql.Null[float64] // what each lost; none if that is not known
-	Count            int
-	Invalid          int // the rules refused the action
-	Defaulted        int // the rules could not read a choice and took their default
-	PromptTokens     int
-	CompletionTokens int
-	ThinkingTokens   int
-	Prefill          int // prompt tokens really computed
-}
-
-const selectAnswers = `SELECT g.session, max(t.end_ms), g.game, CASE t.seat WHEN 0 THEN g.lang0 ELSE g.lang1 END, CASE t.seat WHEN 0 THEN g.player0 ELSE g.player1 END, t.status, t.finish, t.regret,
-	count(*), sum(t.invalid), sum(t.defaulted), sum(t.prompt_tokens), sum(t.completion_tokens), sum(t.thinking_tokens), sum(t.prefill_tokens)
-	FROM turns t JOIN games g ON g.position = t.game GROUP BY 1, 3, 4, 5, 6, 7, 8 ORDER BY 1, 3, 4, 5, 6, 7, 8`
-
-// answers calls f for every kind of answer that was given.
-func answers(tx *sql.Tx, f func(Answers) error) error {
-	rows, err := tx.Query(selectAnswers)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var a Answers
-		var end int64
-		err := rows.Scan(&a.Session, &end, &a.Game, &a.Lang, &a.Player, &a.Status, &a.Finish, &a.Regret, &a.Count, &a.Invalid, &a.Defaulted,
-			&a.PromptTokens, &a.CompletionTokens, &a.ThinkingTokens, &a.Prefill)
-		if err != nil {
-			return err
-		}
-		a.End = time.Duration(end) * time.Millisecond
-		if err := f(a); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }

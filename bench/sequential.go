@@ -33,12 +33,12 @@ const alpha = 0.05
 // near when much is known.
 var bets = [...]float64{1, 1. / 2, 1. / 4, 1. / 8, 1. / 16, 1. / 32, 1. / 64, 1. / 128}
 
-// A spread counts observations: -1, -1/2, 0, 1/2 and 1.
-type spread [5]int
+// sums counts observations, each half of what two games sum to: -1, -1/2, 0, 1/2 and 1.
+type sums [5]int
 
 // interval is the confidence sequence of the margin, after these observations.
-func (s spread) interval() (low, high float64) {
-	var mirrored spread
+func (s sums) interval() (low, high float64) {
+	var mirrored sums
 	for i, n := range s {
 		mirrored[len(s)-1-i] = n
 	}
@@ -46,13 +46,13 @@ func (s spread) interval() (low, high float64) {
 }
 
 // halfWidth is half of what the interval spans.
-func (s spread) halfWidth() float64 {
+func (s sums) halfWidth() float64 {
 	low, high := s.interval()
 	return (high - low) / 2
 }
 
 // least is the smallest mean of X, in [0, 1], that is not ruled out.
-func (s spread) least() float64 {
+func (s sums) least() float64 {
 	low, high := 0.0, 1.0
 	for range 50 {
 		if mid := (low + high) / 2; s.wealth(mid) >= math.Log(2/alpha) {
@@ -65,7 +65,7 @@ func (s spread) least() float64 {
 }
 
 // wealth is the logarithm of the mean of K over the bets.
-func (s spread) wealth(m float64) float64 {
+func (s sums) wealth(m float64) float64 {
 	var logs [len(bets)]float64
 	largest := math.Inf(-1)
 	for i, bet := range bets {

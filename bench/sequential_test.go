@@ -10,28 +10,28 @@ import (
 // After one win K is 1 + b (1/m - 1), whose mean over the bets is 1 + B (1/m - 1)
 // with the mean bet B = (2 - 1/128) / 8: it is 2 / 0.05 = 40 at m = B / (39 + B).
 func TestIntervalByHand(t *testing.T) {
-	low, high := spread{}.interval()
+	low, high := sums{}.interval()
 	if !near(low, -1) || !near(high, 1) {
 		t.Errorf("of nothing: %v to %v", low, high)
 	}
 	mean := (2 - 1./128) / 8
-	low, high = spread{4: 1}.interval()
+	low, high = sums{4: 1}.interval()
 	if want := 2*mean/(39+mean) - 1; !near(low, want) || !near(high, 1) {
 		t.Errorf("of one win: %v to %v, want %v to 1", low, high, want)
 	}
-	low, high = spread{0: 1}.interval()
+	low, high = sums{0: 1}.interval()
 	if want := 1 - 2*mean/(39+mean); !near(low, -1) || !near(high, want) {
 		t.Errorf("of one loss: %v to %v, want -1 to %v", low, high, want)
 	}
 	// Only 0: bounded by both sides alike.
-	if low, high = (spread{2: 100}).interval(); !near(low, -high) || low > -0.05 || low < -0.2 {
+	if low, high = (sums{2: 100}).interval(); !near(low, -high) || low > -0.05 || low < -0.2 {
 		t.Errorf("of 100 draws: %v to %v", low, high)
 	}
 }
 
 // At its bounds the wealth, multiplied out, is 40.
 func TestIntervalMultiplied(t *testing.T) {
-	s := spread{3, 5, 9, 8, 6}
+	s := sums{3, 5, 9, 8, 6}
 	low, high := s.interval()
 	for _, c := range []struct {
 		m    float64 // of X
@@ -72,7 +72,7 @@ func TestIntervalCovers(t *testing.T) {
 		r := rand.New(rand.NewPCG(8, 1))
 		missed, width := 0, 0.0
 		for range runs {
-			var s spread
+			var s sums
 			from, to := newWalk((1+margin)/2), newWalk((1-margin)/2)
 			out := false
 			for range n {

@@ -11,7 +11,7 @@ type StoppedCell struct {
 	Cell
 	N    int     `json:"n"` // games in each role
 	Low  float64 `json:"low"`
-	High float64 `json:"high"` // the interval of A's margin: see spread
+	High float64 `json:"high"` // the interval of A's margin: see sums
 }
 
 // stops follows which cells of a run are done. Games of a cell are begun block by
@@ -32,7 +32,7 @@ type cellState struct {
 	end     int         // of its block: games below this index may begin
 	ended   int         // games, in both roles
 	half    map[int]int // what A won in one role of those that have not ended in both, by index
-	seen    spread
+	seen    sums
 	stopped bool
 }
 

@@ -130,14 +130,14 @@ func TestStopsCountPairs(t *testing.T) {
 	for _, c := range []struct {
 		plan    func(*Experiment)
 		rewards [2][2]int // in roles 0 and 1
-		want    spread
+		want    sums
 	}{
-		{func(e *Experiment) {}, [2][2]int{{1, -1}, {1, -1}}, spread{0, 0, 1, 0, 0}}, // en-ar: one each
-		{func(e *Experiment) {}, [2][2]int{{1, -1}, {-1, 1}}, spread{0, 0, 0, 0, 1}},
-		{func(e *Experiment) {}, [2][2]int{{0, 0}, {1, -1}}, spread{0, 1, 0, 0, 0}},
-		{func(e *Experiment) { e.Langs = []string{"en"} }, [2][2]int{{1, -1}, {1, -1}}, spread{0, 0, 0, 0, 1}},
-		{func(e *Experiment) { e.Opponents, e.Langs = []string{"builtin:random"}, []string{"en"} }, [2][2]int{{1, -1}, {-1, 1}}, spread{0, 0, 0, 0, 1}},
-		{func(e *Experiment) { e.Opponents, e.Langs = []string{"builtin:random"}, []string{"en"} }, [2][2]int{{1, -1}, {1, -1}}, spread{0, 0, 1, 0, 0}},
+		{func(e *Experiment) {}, [2][2]int{{1, -1}, {1, -1}}, sums{0, 0, 1, 0, 0}}, // en-ar: one each
+		{func(e *Experiment) {}, [2][2]int{{1, -1}, {-1, 1}}, sums{0, 0, 0, 0, 1}},
+		{func(e *Experiment) {}, [2][2]int{{0, 0}, {1, -1}}, sums{0, 1, 0, 0, 0}},
+		{func(e *Experiment) { e.Langs = []string{"en"} }, [2][2]int{{1, -1}, {1, -1}}, sums{0, 0, 0, 0, 1}},
+		{func(e *Experiment) { e.Opponents, e.Langs = []string{"builtin:random"}, []string{"en"} }, [2][2]int{{1, -1}, {-1, 1}}, sums{0, 0, 0, 0, 1}},
+		{func(e *Experiment) { e.Opponents, e.Langs = []string{"builtin:random"}, []string{"en"} }, [2][2]int{{1, -1}, {1, -1}}, sums{0, 0, 1, 0, 0}},
 	} {
 		e := stopping()
 		c.plan(&e)
@@ -192,7 +192,7 @@ func TestStopsOnTheScheduler(t *testing.T) {
 	}
 	for _, game := range e.Games { // perfect play never loses at TicTacToe, and only by bad luck with the deal at Nim
 		for lang, margin := range sum.Report.Opponents[game]["builtin:optimal"] {
-			if margin > -0.7 {
+			if margin.Margin > -0.7 {
 				t.Errorf("%s, %s: random play has margin %v against perfect play", game, lang, margin)
 			}
 		}

@@ -48,8 +48,8 @@ func viewRows(t *testing.T, r *Run, n int, query string) map[string][]float64 {
 	return got
 }
 
-// same compares a view's rows with what Go measured.
-func same(t *testing.T, view string, got, want map[string][]float64) {
+// sameRows compares a view's rows with what Go measured.
+func sameRows(t *testing.T, view string, got, want map[string][]float64) {
 	t.Helper()
 	if len(got) != len(want) || len(want) == 0 {
 		t.Errorf("%s: %d rows, want %d", view, len(got), len(want))
@@ -95,10 +95,10 @@ func TestViewsAgreeWithReport(t *testing.T) {
 			perfect[game+" "+lang] = []float64{float64(n), rep.Optimal[game][lang], rep.Regret[game][lang]}
 		}
 	}
-	same(t, "margins", viewRows(t, r, 1, `SELECT game, lang, other, margin FROM margins`), margins)
-	same(t, "mean_margins", viewRows(t, r, 1, `SELECT game, lang, mu FROM mean_margins`), mu)
-	same(t, "first_mover", viewRows(t, r, 1, `SELECT game, lang, margin FROM first_mover`), first)
-	same(t, "perfect_play", viewRows(t, r, 3, `SELECT game, lang, moves, share, regret FROM perfect_play`), perfect)
+	sameRows(t, "margins", viewRows(t, r, 1, `SELECT game, lang, other, margin FROM margins`), margins)
+	sameRows(t, "mean_margins", viewRows(t, r, 1, `SELECT game, lang, mu FROM mean_margins`), mu)
+	sameRows(t, "first_mover", viewRows(t, r, 1, `SELECT game, lang, margin FROM first_mover`), first)
+	sameRows(t, "perfect_play", viewRows(t, r, 3, `SELECT game, lang, moves, share, regret FROM perfect_play`), perfect)
 }
 
 // mixed is a run of made-up games with answers of all kinds: the third of each
@@ -173,11 +173,11 @@ func TestViewsCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "answers_by_lang", viewRows(t, r, 11, `SELECT game, lang, answers, boxed, raw, truncated, stop, length, invalid, defaulted, prompt_tokens, completion_tokens, thinking_tokens FROM answers_by_lang`), byLang)
-	same(t, "invalid_causes", viewRows(t, r, 1, `SELECT game, lang, status, finish, reason, answers FROM invalid_causes`), causes)
-	same(t, "invalid_losses", viewRows(t, r, 2, `SELECT game, lang, games, lost FROM invalid_losses`), losses)
-	same(t, "tokens_per_turn", viewRows(t, r, 4, `SELECT game, lang, turn, answers, answers * prompt, answers * completion, answers * thinking FROM tokens_per_turn`), tokens)
-	same(t, "against_policies", viewRows(t, r, 3, `SELECT game, lang, opponent, seat, games, won, lost FROM against_policies`), policies)
+	sameRows(t, "answers_by_lang", viewRows(t, r, 11, `SELECT game, lang, answers, boxed, raw, truncated, stop, length, invalid, defaulted, prompt_tokens, completion_tokens, thinking_tokens FROM answers_by_lang`), byLang)
+	sameRows(t, "invalid_causes", viewRows(t, r, 1, `SELECT game, lang, status, finish, reason, answers FROM invalid_causes`), causes)
+	sameRows(t, "invalid_losses", viewRows(t, r, 2, `SELECT game, lang, games, lost FROM invalid_losses`), losses)
+	sameRows(t, "tokens_per_turn", viewRows(t, r, 4, `SELECT game, lang, turn, answers, answers * prompt, answers * completion, answers * thinking FROM tokens_per_turn`), tokens)
+	sameRows(t, "against_policies", viewRows(t, r, 3, `SELECT game, lang, opponent, seat, games, won, lost FROM against_policies`), policies)
 	if got := viewRows(t, r, 1, `SELECT game, sum(games) FROM margins WHERE lang < other GROUP BY game`); got["Nim-v0"][0] != 4 {
 		t.Errorf("margins count games against a policy: %v", got) // 2 of 3 games of each of 2 roles
 	}

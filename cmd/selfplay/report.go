@@ -2,34 +2,101 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"selfplay/bench"
 )
 
+// reportFlags are what `selfplay report` takes.
+type reportFlags struct {
+	json       bool
+	csv        string
+	paper      bool
+	paperModel string
+}
+
 func reportCommand() *cobra.Command {
-	var asJSON bool
+	f := &reportFlags{}
 	c := &cobra.Command{
-		Use:   "report RUN",
-		Short: "Print the margins of a run, also while it is being played",
-		Args:  asUsage(cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error {
-			r, err := bench.Open(args[0])
-			if err != nil {
-				return err
-			}
-			defer r.Close()
-			rep, err := r.Report()
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return json.NewEncoder(c.OutOrStdout()).Encode(rep)
-			}
-			return rep.WriteText(c.OutOrStdout(), args[0])
-		},
+		Use:   "report RUN...",
+		Short: "Print what a run measured, also while it is being played; several runs side by side",
+		Args:  asUsage(cobra.MinimumNArgs(1)),
+		RunE:  func(c *cobra.Command, runs []string) error { return runReport(c, f, runs) },
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object")
+	fl := c.Flags()
+	fl.BoolVar(&f.json, "json", false, "one JSON object; of several runs, with the report of each in \"runs\"")
+	fl.StringVar(&f.csv, "csv", "", "folder that gets a CSV file for each table; files of these names are replaced")
+	fl.BoolVar(&f.paper, "paper", false, "the paper's numbers beside the run's, with differences and whether they lie in its interval")
+	fl.StringVar(&f.paperModel, "paper-model", "", "which model of the paper to compare with (default: as the run's model is named)")
 	return c
+}
+
+func runReport(c *cobra.Command, f *reportFlags, runs []string) error {
+	if f.paperModel != "" && !f.paper {
+		return usagef("--paper-model is for --paper: give both")
+	}
+	if f.paperModel != "" && len(runs) > 1 {
+		return usagef("--paper-model names the model of one run: give one RUN")
+	}
+	var reports []*bench.Report
+	for i, dir := range runs {
+		if slices.Contains(runs[:i], dir) {
+			return usagef("run %s is given twice", dir)
+		}
+		rep, err := readReport(dir)
+		if err != nil {
+			return err
+		}
+		if f.paper {
+			model, err := paperModel(f.paperModel, rep.Experiment.Model.Name)
+			if err != nil {
+				return err
+			}
+			rep.Compare(model)
+		}
+		reports = append(reports, rep)
+	}
+	all := bench.SideBySide(reports)
+	if f.csv != "" {
+		if err := all.WriteCSV(f.csv); err != nil {
+			return fmt.Errorf("--csv: %w", err)
+		}
+	}
+	if out := c.OutOrStdout(); len(reports) == 1 {
+		if f.json {
+			return json.NewEncoder(out).Encode(reports[0])
+		}
+		return reports[0].WriteText(out, runs[0])
+	} else if f.json {
+		return json.NewEncoder(out).Encode(all)
+	}
+	return all.WriteText(c.OutOrStdout())
+}
+
+// paperModel is the paper's model that the user names, or that a run's model is.
+func paperModel(given, played string) (string, error) {
+	if given != "" {
+		model, err := bench.PaperModel(given)
+		if err != nil {
+			return "", usagef("--paper-model: %w", err)
+		}
+		return model, nil
+	}
+	model, err := bench.PaperModel(played)
+	if err != nil {
+		return "", usagef("--paper: %w, by --paper-model", err)
+	}
+	return model, nil
+}
+
+func readReport(dir string) (*bench.Report, error) {
+	r, err := bench.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return r.Report()
 }
