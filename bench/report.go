@@ -10,35 +10,6 @@ import (
 	"selfplay/scheduler"
 )
 
-// A Report is what a run measured. Games go by their environment id, as in the
-// plan (TicTacToe-v0). A value that no game speaks for is absent.
-type Report struct {
-	Experiment Experiment `json:"experiment"`
-	Counts                // of the whole run
-	Seconds    float64    `json:"seconds"` // played, summed over the sessions
-
-	Margins    map[string]map[string]map[string]float64 `json:"margins"`     // game, language A, language B: Delta(A,B)
-	Mu         map[string]map[string]float64            `json:"mu"`          // game, language: mean margin
-	Gap        map[string]float64                       `json:"gap"`         // game: largest mu less the smallest
-	FirstMover map[string]map[string]float64            `json:"first_mover"` // game, language: seat 0 over seat 1, same language
-
-	// How moves compare with perfect play, by game and language of the mover.
-	// Games that are not solved are absent, and so are invalid moves.
-	Judged  map[string]map[string]int     `json:"judged"`  // moves
-	Optimal map[string]map[string]float64 `json:"optimal"` // share of them that lose nothing
-	Regret  map[string]map[string]float64 `json:"regret"`  // what they lose in the mean, see games.Solved
-
-	// Means over the games: Figure 2 of the paper, and Table 2's last column.
-	MarginsMean map[string]map[string]float64 `json:"margins_mean"`
-	MuMean      map[string]float64            `json:"mu_mean"`
-	GapMean     *float64                      `json:"gap_mean,omitempty"`
-
-	GPU *GPUUse `json:"gpu,omitempty"` // nil: no session watched any
-
-	ByGame map[string]Counts       `json:"by_game"`
-	ByLang map[string]AnswerCounts `json:"by_lang"` // answers given in the language
-}
-
 // Counts are sums over games.
 type Counts struct {
 	Planned       int `json:"planned"`
@@ -68,6 +39,11 @@ type AnswerCounts struct {
 	PrefillTokens    int `json:"prefill_tokens"` // prompt tokens really computed
 	CompletionTokens int `json:"completion_tokens"`
 	ThinkingTokens   int `json:"thinking_tokens"` // of those
+
+	// What answers are written in, of those long enough to tell, see identify.
+	Told          int `json:"told"`           // answers whose language can be told
+	OtherScript   int `json:"other_script"`   // of those, mainly in another script than asked
+	OtherLanguage int `json:"other_language"` // of those, in another language than asked, or another script
 }
 
 // add counts answers of one kind.
