@@ -11,27 +11,45 @@ import (
 
 func reportCommand() *cobra.Command {
 	var asJSON bool
+	var files reportFiles
 	c := &cobra.Command{
-		Use:   "report RUN",
-		Short: "Print the margins of a run, also while it is being played",
-		Args:  asUsage(cobra.ExactArgs(1)),
+		Use:   "report RUN...",
+		Short: "Print the margins of runs, also while they are being played; write a page and figures",
+		Args:  asUsage(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			r, err := bench.Open(args[0])
-			if err != nil {
+			if err := files.check(); err != nil {
 				return err
 			}
-			defer r.Close()
-			rep, err := r.Report()
-			if err != nil {
-				return err
+			var runs []*bench.Run
+			var reports []*bench.Report
+			for _, dir := range args {
+				r, err := bench.Open(dir)
+				if err != nil {
+					return err
+				}
+				defer r.Close()
+				rep, err := r.Report()
+				if err != nil {
+					return err
+				}
+				runs, reports = append(runs, r), append(reports, rep)
 			}
-			if asJSON {
-				return json.NewEncoder(c.OutOrStdout()).Encode(rep)
+			for i, rep := range reports {
+				var err error
+				if asJSON {
+					err = json.NewEncoder(c.OutOrStdout()).Encode(rep)
+				} else {
+					err = rep.WriteText(c.OutOrStdout(), args[i])
+				}
+				if err != nil {
+					return err
+				}
 			}
-			return rep.WriteText(c.OutOrStdout(), args[0])
+			return files.write(c.ErrOrStderr(), runs, reports)
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object")
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object for each run")
+	files.flags(c)
 	return c
 }
 
