@@ -126,7 +126,7 @@ type Recovery struct {
 // Versus is how the model in one language did against an opponent.
 type Versus struct {
 	Tally  [2]Tally     `json:"tally"`  // with the model in seat 0, in seat 1; Wins0 are seat 0's
-	Margin float64      `json:"margin"` // of the model, both seats: the mean of the two in Seat
+	Margin float64      `json:"margin"` // of the model, over the games of both seats
 	CI     Interval     `json:"ci"`
 	Seat   [2]*float64  `json:"by_seat"` // the model's margin in seat 0, in seat 1
 	SeatCI [2]*Interval `json:"by_seat_ci"`

@@ -1,6 +1,11 @@
 package bench
 
-import "selfplay/scheduler"
+import (
+	"slices"
+	"strings"
+
+	"selfplay/scheduler"
+)
 
 // An Outcome is what the metrics need to know of one ended game.
 type Outcome struct {
@@ -77,14 +82,77 @@ func (m Matrix) FirstMover(a string) (float64, bool) {
 // MeanMargin is the mean margin of language a, mu(a) in the paper: the mean of
 // Margin(a, b) over the other languages. Pairs without games are left out, so
 // the mean of an unfinished run is over the pairs played so far.
-func (m Matrix) MeanMargin(a string, langs []string) (float64, bool) {
+func (m Matrix) MeanMargin(a string, labels []string) (float64, bool) {
 	var margins []float64
-	for _, b := range langs {
-		if d, ok := m.Margin(a, b); ok {
-			margins = append(margins, d)
-		}
+	for _, b := range m.rivals(a, labels) {
+		d, _ := m.Margin(a, b)
+		margins = append(margins, d)
 	}
 	return mean(margins)
+}
+
+// rivals are the languages that the mean margin of a is over: those of another
+// interface than a's that a has played, each reasoning in its own language. So the mean
+// margins of zh+fr and of zh are over the same others, and can be compared.
+func (m Matrix) rivals(a string, labels []string) []string {
+	var others []string
+	for _, b := range labels {
+		if _, played := m.Margin(a, b); played && isPlain(b) && interfaceOf(b) != interfaceOf(a) {
+			others = append(others, b)
+		}
+	}
+	return others
+}
+
+// interfaceOf is the language of the interface that a label names: zh of zh+fr.
+func interfaceOf(label string) string {
+	lang, _, _ := strings.Cut(label, "+")
+	return lang
+}
+
+// isPlain reports whether a label names no other language to reason in.
+func isPlain(label string) bool { return !strings.Contains(label, "+") }
+
+// Recover is the recovery of the paper's Table 3: what of the distance from the
+// weak language's mean margin to the best one's a mean margin makes up. 1 is all
+// of it; it is below 0 for one that is weaker still. False if the weak language
+// is the best.
+func Recover(mu, weak, best float64) (float64, bool) {
+	if best <= weak {
+		return 0, false
+	}
+	return (mu - weak) / (best - weak), true
+}
+
+// recoveries lists a row for every label with another language to reason in, from
+// the mean margins of one game.
+func recoveries(mu map[string]float64, labels []string) []Recovery {
+	var rows []Recovery
+	best, ok := strongest(mu, labels)
+	for _, label := range labels {
+		own, played := mu[label]
+		floor, has := mu[interfaceOf(label)]
+		if isPlain(label) || !ok || !played || !has {
+			continue
+		}
+		r := Recovery{Label: label, Interface: interfaceOf(label), Best: best, Mu: own, MuFloor: floor, MuBest: mu[best]}
+		if share, ok := Recover(own, floor, mu[best]); ok {
+			r.Share = &share
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// strongest is the plain label with the largest mean margin.
+func strongest(mu map[string]float64, labels []string) (string, bool) {
+	best := ""
+	for _, label := range labels {
+		if v, ok := mu[label]; ok && isPlain(label) && (best == "" || v > mu[best]) {
+			best = label
+		}
+	}
+	return best, best != ""
 }
 
 // Gap is the language gap of the paper's Table 2: the largest mean margin less
@@ -93,11 +161,7 @@ func Gap(means []float64) (float64, bool) {
 	if len(means) < 2 {
 		return 0, false
 	}
-	low, high := means[0], means[0]
-	for _, m := range means {
-		low, high = min(low, m), max(high, m)
-	}
-	return high - low, true
+	return slices.Max(means) - slices.Min(means), true
 }
 
 // mean is false for no values.

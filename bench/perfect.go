@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"selfplay/games"
 )
 
 // A Quality says how moves compare with perfect play: how many lost how much.
@@ -13,16 +15,16 @@ type Quality map[float64]int
 // Qualities are by game and language.
 type Qualities map[[2]string]Quality
 
-// add counts answers, unless what they lost is not known.
-func (q Qualities) add(a Answers) {
-	if !a.Regret.Valid {
+// add counts a move, unless what it lost is not known.
+func (q Qualities) add(game, lang string, e games.Event) {
+	if !e.Judged {
 		return
 	}
-	key := [2]string{a.Game, a.Lang}
+	key := [2]string{game, lang}
 	if q[key] == nil {
 		q[key] = Quality{}
 	}
-	q[key][a.Regret.V] += a.Count
+	q[key][e.Regret]++
 }
 
 // Moves is how many were counted.
@@ -55,7 +57,7 @@ func (rep *Report) compare(qualities Qualities) {
 	for _, game := range e.Games {
 		of := func(lang string) Quality { return qualities[[2]string{game, lang}] }
 		moves := map[string]int{}
-		for _, lang := range e.Langs {
+		for _, lang := range rep.Labels {
 			if n := of(lang).Moves(); n > 0 {
 				moves[lang] = n
 			}
@@ -64,8 +66,8 @@ func (rep *Report) compare(qualities Qualities) {
 			continue
 		}
 		rep.Judged[game] = moves
-		rep.Optimal[game] = collect(e.Langs, func(lang string) (float64, bool) { return of(lang).OptimalRate() })
-		rep.Regret[game] = collect(e.Langs, func(lang string) (float64, bool) { return of(lang).MeanRegret() })
+		rep.Optimal[game] = collect(rep.Labels, func(lang string) (float64, bool) { return of(lang).OptimalRate() })
+		rep.Regret[game] = collect(rep.Labels, func(lang string) (float64, bool) { return of(lang).MeanRegret() })
 	}
 }
 
@@ -80,8 +82,8 @@ func (rep *Report) perfectTables(b *strings.Builder) {
 	if len(solved) == 0 {
 		return
 	}
-	perfectTable(b, "optimal", solved, rep.Experiment.Langs, rep.Optimal)
-	perfectTable(b, "regret", solved, rep.Experiment.Langs, rep.Regret)
+	perfectTable(b, "optimal", solved, rep.Labels, rep.Optimal)
+	perfectTable(b, "regret", solved, rep.Labels, rep.Regret)
 	b.WriteString("optimal: share of the language's valid moves that lose nothing by perfect play\n")
 	b.WriteString("regret: what they lose in the mean (won 1, drawn 0, lost -1; Kuhn Poker: chips)\n\n")
 }

@@ -44,9 +44,11 @@ func TestPerfectText(t *testing.T) {
 		{"Nim-v0", "en", 0, 3}, {"Nim-v0", "en", 2, 1}, {"Nim-v0", "ar", 2, 5},
 		{"KuhnPoker-v0", "en", 0, 1}, {"KuhnPoker-v0", "en", 1. / 6, 2}, {"KuhnPoker-v0", "zh_tw", 0, 1},
 	} {
-		q.add(Answers{Game: m.game, Lang: m.lang, Regret: sql.Null[float64]{V: m.regret, Valid: true}, Count: m.count})
+		for range m.count {
+			q.add(m.game, m.lang, games.Event{Judged: true, Regret: m.regret})
+		}
 	}
-	q.add(Answers{Game: "ColonelBlotto-v0", Lang: "en", Count: 7})
+	q.add("ColonelBlotto-v0", "en", games.Event{})
 	rep.compare(q)
 	var out strings.Builder
 	rep.perfectTables(&out)

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"database/sql"
-	"maps"
 	"slices"
 	"time"
 
@@ -46,33 +45,54 @@ type AnswerCounts struct {
 	OtherLanguage int `json:"other_language"` // of those, in another language than asked, or another script
 }
 
-// add counts answers of one kind.
-func (c *AnswerCounts) add(a Answers) {
-	c.Turns += a.Count
-	switch a.Status {
+// add counts an answer.
+func (c *AnswerCounts) add(t scheduler.Turn) {
+	c.Turns++
+	switch t.Status {
 	case prompts.Boxed:
-		c.Boxed += a.Count
+		c.Boxed++
 	case prompts.Raw:
-		c.Raw += a.Count
+		c.Raw++
 	case prompts.Truncated:
-		c.Truncated += a.Count
+		c.Truncated++
 	}
-	switch a.Finish {
+	switch t.Finish {
 	case scheduler.FinishStop:
-		c.Stop += a.Count
+		c.Stop++
 	case scheduler.FinishLength:
-		c.Length += a.Count
+		c.Length++
 	case scheduler.FinishContext:
-		c.Context += a.Count
+		c.Context++
 	case scheduler.FinishPolicy:
-		c.Policy += a.Count
+		c.Policy++
 	}
-	c.Invalid += a.Invalid
-	c.Defaulted += a.Defaulted
-	c.PromptTokens += a.PromptTokens
-	c.PrefillTokens += a.Prefill
-	c.CompletionTokens += a.CompletionTokens
-	c.ThinkingTokens += a.ThinkingTokens
+	c.Invalid += oneIf(t.Event.Invalid)
+	c.Defaulted += oneIf(t.Event.Default)
+	c.PromptTokens += t.PromptTokens
+	c.PrefillTokens += t.Prefill
+	c.CompletionTokens += t.CompletionTokens
+	c.ThinkingTokens += t.ThinkingTokens
+}
+
+// plus adds other answers.
+func (c *AnswerCounts) plus(o AnswerCounts) {
+	c.Turns += o.Turns
+	c.Boxed += o.Boxed
+	c.Raw += o.Raw
+	c.Truncated += o.Truncated
+	c.Stop += o.Stop
+	c.Length += o.Length
+	c.Context += o.Context
+	c.Policy += o.Policy
+	c.Invalid += o.Invalid
+	c.Defaulted += o.Defaulted
+	c.PromptTokens += o.PromptTokens
+	c.PrefillTokens += o.PrefillTokens
+	c.CompletionTokens += o.CompletionTokens
+	c.ThinkingTokens += o.ThinkingTokens
+	c.Told += o.Told
+	c.OtherScript += o.OtherScript
+	c.OtherLanguage += o.OtherLanguage
 }
 
 // add counts a game.
@@ -88,57 +108,62 @@ func (c *Counts) add(o Outcome) {
 	}
 }
 
-// Report measures the games that have ended so far.
+// Report measures the games that have ended so far. It holds counts only, never
+// the games, whatever their number.
 func (r *Run) Report() (*Report, error) {
-	rep := newReport(r.Experiment)
-	matrices, qualities := map[string]Matrix{}, Qualities{}
-	for _, game := range r.Experiment.Games {
-		matrices[game] = Matrix{}
-	}
-	err := r.read(func(tx *sql.Tx) error {
-		err := outcomes(tx, func(o Outcome) error {
-			matrices[o.Job.Game].add(o)
-			rep.countGame(o)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		played := make([]time.Duration, len(r.How)) // by session
-		tokens := map[int]int{}                     // written, by session
-		err = answers(tx, func(a Answers) error {
-			rep.countAnswers(a)
-			qualities.add(a)
-			tokens[a.Session] += a.CompletionTokens
-			if a.Session < len(played) { // else it began after run.json was read
-				played[a.Session] = max(played[a.Session], a.End)
-			}
-			return nil
-		})
-		for _, d := range played {
-			rep.Seconds += d.Seconds()
-		}
-		if err == nil {
-			rep.GPU, err = runGPUs(tx, tokens)
-		}
-		return err
-	})
-	if err != nil {
+	c := newCollector(r.Experiment)
+	c.rep.Dir = r.Dir
+	if err := r.Each(c.add); err != nil {
 		return nil, err
 	}
-	rep.measure(matrices)
-	rep.compare(qualities)
-	return rep, nil
+	if err := r.read(func(tx *sql.Tx) error { return c.rep.sessions(tx, len(r.How)) }); err != nil {
+		return nil, err
+	}
+	return c.report(), nil
+}
+
+// sessions fills in what is counted by session and not by game.
+func (rep *Report) sessions(tx *sql.Tx, sessions int) error {
+	rows, err := tx.Query(`SELECT g.session, max(t.end_ms), sum(t.completion_tokens)
+		FROM turns t JOIN games g ON g.position = t.game GROUP BY g.session ORDER BY g.session`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	tokens := map[int]int{} // written
+	for rows.Next() {
+		var session, written int
+		var end int64
+		if err := rows.Scan(&session, &end, &written); err != nil {
+			return err
+		}
+		tokens[session] = written
+		if session < sessions { // else it began after run.json was read
+			rep.Seconds += (time.Duration(end) * time.Millisecond).Seconds()
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	rep.GPU, err = runGPUs(tx, tokens)
+	return err
 }
 
 func newReport(e Experiment) *Report {
 	rep := &Report{
-		Experiment: e,
-		Margins:    map[string]map[string]map[string]float64{}, Mu: map[string]map[string]float64{},
-		Gap: map[string]float64{}, FirstMover: map[string]map[string]float64{},
-		Judged: map[string]map[string]int{}, Optimal: map[string]map[string]float64{}, Regret: map[string]map[string]float64{},
+		Experiment: e, Labels: slices.Clone(e.Langs),
+		Margins: map[string]map[string]map[string]float64{}, Mu: map[string]map[string]float64{},
+		Gap: map[string]float64{}, FirstMover: map[string]map[string]float64{}, SeatMargin: map[string]float64{},
+		MarginsCI: map[string]map[string]map[string]Interval{}, MuCI: map[string]map[string]Interval{},
+		GapCI: map[string]Interval{}, FirstMoverCI: map[string]map[string]Interval{}, SeatMarginCI: map[string]Interval{},
 		MarginsMean: map[string]map[string]float64{}, MuMean: map[string]float64{},
-		ByGame: map[string]Counts{}, ByLang: map[string]AnswerCounts{},
+		MarginsMeanCI: map[string]map[string]Interval{}, MuMeanCI: map[string]Interval{},
+		Tests: map[string]Tests{}, Ratings: map[string]Rating{}, Recovery: map[string][]Recovery{},
+		Opponents: map[string]map[string]map[string]Versus{},
+		Judged:    map[string]map[string]int{}, Optimal: map[string]map[string]float64{}, Regret: map[string]map[string]float64{},
+		TicTacToe: map[string]map[string]LineLosses{}, SimpleTak: map[string]map[string]PathLosses{},
+		Kuhn: map[string]map[string]KuhnPlay{}, Nim: map[string]map[string]NimPlay{},
+		ByGame: map[string]Counts{}, ByLang: map[string]AnswerCounts{}, Answers: map[string]map[string]AnswerCounts{},
 	}
 	rep.Planned = e.Plan().Len()
 	for _, game := range e.Games {
@@ -148,69 +173,4 @@ func newReport(e Experiment) *Report {
 		rep.ByLang[lang] = AnswerCounts{}
 	}
 	return rep
-}
-
-func (rep *Report) countGame(o Outcome) {
-	rep.Counts.add(o)
-	c := rep.ByGame[o.Job.Game]
-	c.add(o)
-	rep.ByGame[o.Job.Game] = c
-}
-
-func (rep *Report) countAnswers(a Answers) {
-	rep.AnswerCounts.add(a)
-	g, l := rep.ByGame[a.Game], rep.ByLang[a.Lang]
-	g.AnswerCounts.add(a)
-	l.add(a)
-	rep.ByGame[a.Game], rep.ByLang[a.Lang] = g, l
-}
-
-// measure fills in the metrics from the results of each game.
-func (rep *Report) measure(matrices map[string]Matrix) {
-	e := rep.Experiment
-	for _, game := range e.Games {
-		m := matrices[game]
-		margins := map[string]map[string]float64{}
-		for _, a := range e.Langs {
-			margins[a] = collect(e.Langs, func(b string) (float64, bool) { return m.Margin(a, b) })
-		}
-		mu := collect(e.Langs, func(a string) (float64, bool) { return m.MeanMargin(a, e.Langs) })
-		rep.Margins[game], rep.Mu[game], rep.FirstMover[game] = margins, mu, collect(e.Langs, m.FirstMover)
-		if gap, ok := Gap(slices.Collect(maps.Values(mu))); ok {
-			rep.Gap[game] = gap
-		}
-	}
-	for _, a := range e.Langs {
-		rep.MarginsMean[a] = collect(e.Langs, func(b string) (float64, bool) {
-			return meanOver(e.Games, func(game string) (float64, bool) { v, ok := rep.Margins[game][a][b]; return v, ok })
-		})
-	}
-	rep.MuMean = collect(e.Langs, func(a string) (float64, bool) {
-		return meanOver(e.Games, func(game string) (float64, bool) { v, ok := rep.Mu[game][a]; return v, ok })
-	})
-	if gap, ok := meanOver(e.Games, func(game string) (float64, bool) { v, ok := rep.Gap[game]; return v, ok }); ok {
-		rep.GapMean = &gap
-	}
-}
-
-// collect makes a map of the values that exist.
-func collect(keys []string, value func(string) (float64, bool)) map[string]float64 {
-	m := map[string]float64{}
-	for _, key := range keys {
-		if v, ok := value(key); ok {
-			m[key] = v
-		}
-	}
-	return m
-}
-
-// meanOver is the mean of the values that exist; false if none does.
-func meanOver(keys []string, value func(string) (float64, bool)) (float64, bool) {
-	var values []float64
-	for _, key := range keys {
-		if v, ok := value(key); ok {
-			values = append(values, v)
-		}
-	}
-	return mean(values)
 }

@@ -72,6 +72,7 @@ func TestReportIsDeterministic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		rep.Dir = "RUN" // each is in a folder of its own
 		var out bytes.Buffer
 		if err := rep.WriteText(&out, "RUN"); err != nil {
 			t.Fatal(err)

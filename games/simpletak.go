@@ -112,6 +112,12 @@ func lastBracketed(s string) (last string, ok bool) {
 // joins reports whether the stones connected with the one just placed touch two
 // opposite edges. A new path can only run through the new stone.
 func (g *simpleTak) joins(placed int) bool {
+	across, down := g.spans(placed)
+	return across || down
+}
+
+// spans reports whether these stones join left and right, and top and bottom.
+func (g *simpleTak) spans(placed int) (across, down bool) {
 	n, stone := g.size, g.board[placed]
 	seen := make([]bool, len(g.board))
 	seen[placed] = true
@@ -133,7 +139,7 @@ func (g *simpleTak) joins(placed int) bool {
 			}
 		}
 	}
-	return top && bottom || left && right
+	return left && right, top && bottom
 }
 
 // showBoard shows both players the board, free cells by their numbers, and

@@ -15,10 +15,12 @@ import (
 type Job struct {
 	ID    string    // unique in the run
 	Game  string    // environment id, such as TicTacToe-v0
-	Langs [2]string // the language of each seat
+	Langs [2]string // the language of each seat, or whatever names how it is spoken to
 	Role  int       // 0, or 1 for the mirrored half of a cell (same languages, seats swapped)
 	Index int       // number within its cell, from 0
 	Seed  int64     // of the deal; the same for the Index-th game of every cell
+
+	Players [2]string // who answers for each seat: "", the run's model, or a policy's name
 }
 
 // Finish says why a completion ended.
