@@ -31,7 +31,7 @@ type cell struct {
 // addRow leaves a row without any value out.
 func (t *table) addRow(name string, cells ...cell) {
 	for _, c := range cells {
-		if c != none {
+		if c.Class != none.Class {
 			t.Rows = append(t.Rows, row{Name: clean(name), Title: languageNames[name], Cells: cells})
 			return
 		}
