@@ -74,18 +74,24 @@ func all(reports []*bench.Report, scatters []bench.Scatter) []figure {
 func (f figure) write(w io.Writer, kind string) error {
 	if kind == "svg" {
 		c := vgsvg.New(f.width, f.height)
-		if err := f.draw(draw.New(c)); err != nil {
+		if err := f.draw(framed(draw.New(c))); err != nil {
 			return err
 		}
 		_, err := c.WriteTo(w)
 		return err
 	}
 	c := vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(200))
-	if err := f.draw(draw.New(c)); err != nil {
+	if err := f.draw(framed(draw.New(c))); err != nil {
 		return err
 	}
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
+}
+
+// framed leaves some white around a figure.
+func framed(c draw.Canvas) draw.Canvas {
+	const room = 6
+	return draw.Crop(c, room, -room, room, -room)
 }
 
 // slug makes a part of a file's name of a model's.
@@ -98,18 +104,11 @@ func slug(name string) string {
 			b.WriteByte('-')
 		}
 	}
-	s, _ := cutAt(strings.Trim(b.String(), "-."), 80)
+	s := strings.Trim(b.String(), "-.")
 	if s == "" {
 		return "model"
 	}
-	return s
-}
-
-func cutAt(s string, n int) (string, bool) {
-	if len(s) <= n {
-		return s, false
-	}
-	return s[:n], true
+	return s[:min(len(s), 80)]
 }
 
 // latin keeps what the built-in font can draw.

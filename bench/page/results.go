@@ -22,8 +22,7 @@ func (b *builder) summary() section {
 		if r.GapMean == nil {
 			return none
 		}
-		c := cell{Text: fmt.Sprintf("%.2f", *r.GapMean)}
-		return withOptional(c, r.GapMeanCI)
+		return gapCell(*r.GapMean, r.GapMeanCI)
 	})
 	line("strongest", func(r *bench.Report) cell { return extreme(r, 1) })
 	line("weakest", func(r *bench.Report) cell { return extreme(r, -1) })
@@ -74,6 +73,15 @@ func withOptional(c cell, ci *bench.Interval) cell {
 		return c
 	}
 	return withInterval(c, *ci, true)
+}
+
+// gapCell is a difference that is never negative, and so has no sign.
+func gapCell(gap float64, ci *bench.Interval) cell {
+	c := cell{Text: fmt.Sprintf("%.2f", gap)}
+	if ci != nil {
+		c.Text += fmt.Sprintf(" (%.2f to %.2f)", ci[0], ci[1])
+	}
+	return c
 }
 
 // head names the runs over the columns.
@@ -130,7 +138,7 @@ func (b *builder) heatMaps(title string, of func(*bench.Report) heatMap) group {
 	g := group{Title: title}
 	for i, r := range b.reports {
 		m := of(r)
-		t := table{Caption: clean(b.names[i]), Corner: "over", Head: []string{"mean"}}
+		t := table{Caption: clean(b.names[i]), Corner: "over", Head: []string{"mean"}, Map: true}
 		for _, lang := range r.Labels {
 			t.Head = append(t.Head, clean(lang))
 		}
@@ -231,7 +239,11 @@ func (b *builder) gaps() section {
 			if !ok {
 				return none
 			}
-			c := withInterval(cell{Text: fmt.Sprintf("%.2f", gap)}, ci, hasCI)
+			var interval *bench.Interval
+			if hasCI {
+				interval = &ci
+			}
+			c := gapCell(gap, interval)
 			if test, ok := r.Tests[game]; ok {
 				c.Title = fmt.Sprintf("p = %.3f if all languages were equal, %.3f corrected for the games", test.P, test.PHolm)
 			}
@@ -242,7 +254,7 @@ func (b *builder) gaps() section {
 		if r.GapMean == nil {
 			return none
 		}
-		return withOptional(cell{Text: fmt.Sprintf("%.2f", *r.GapMean)}, r.GapMeanCI)
+		return gapCell(*r.GapMean, r.GapMeanCI)
 	})...)
 	s.Groups = []group{{Tables: with(t)}}
 	for i, r := range b.reports {

@@ -15,6 +15,7 @@ type table struct {
 	Corner  string // over the names of the rows
 	Head    []string
 	Rows    []row
+	Map     bool // a heat map
 }
 
 type row struct {
