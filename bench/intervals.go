@@ -10,9 +10,10 @@ import (
 // The 95 % intervals of margins, and of what is made of them, are percentile
 // bootstrap intervals over games, stratified by cell: a cell is a game and an
 // ordered pair of languages, and as many games are drawn from each as were
-// played. All that counts of a game is who won, so drawing games with
+// played. All that counts of a game is who won, so drawing n games with
 // replacement is drawing a cell's wins, losses and draws from the multinomial
-// distribution of its tally: the same, in a few draws a cell, however many games.
+// distribution of its tally, and margins take of these only wins less losses: one
+// draw a cell, however many games, from the distribution of that balance.
 //
 // Two things are better than in the plain bootstrap. A cell that was won
 // throughout has no spread to draw from, though it may be of three games: one win
@@ -34,25 +35,63 @@ const (
 	// of its width.
 	draws = 2000
 
+	countedCell = 1000 // games
+
 	z95 = 1.959963984540054 // the normal distribution has 2.5 % above it
 )
 
 // errorsOf draws how far chance moves wins less losses of seat 0 in a cell, in
-// games.
+// games. Up to countedCell games it draws from their exact distribution; sums of
+// more are as good as normal.
 func errorsOf(t Tally, rng *rand.Rand) []float64 {
 	errors := make([]float64, draws)
 	n := t.Games()
 	if n == 0 {
 		return errors
 	}
-	p0, p1 := float64(t.Wins0+1)/float64(n+2), float64(t.Wins1+1)/float64(n+2)
-	mean := float64(n) * (p0 - p1)
+	won, lost := float64(t.Wins0+1)/float64(n+2), float64(t.Wins1+1)/float64(n+2)
+	mean := float64(n) * (won - lost)
+	if n > countedCell {
+		sd := math.Sqrt(float64(n) * (won + lost - (won-lost)*(won-lost)))
+		for i := range errors {
+			errors[i] = sd * rng.NormFloat64()
+		}
+		return errors
+	}
+	upTo := balances(n, []float64{lost, max(0, 1-won-lost), won})
+	for i := 1; i < len(upTo); i++ {
+		upTo[i] += upTo[i-1]
+	}
 	for i := range errors {
-		wins := binomial(rng, n, p0)
-		losses := binomial(rng, n-wins, min(1, p1/(1-p0)))
-		errors[i] = float64(wins-losses) - mean
+		at, _ := slices.BinarySearch(upTo, rng.Float64()*upTo[len(upTo)-1])
+		errors[i] = float64(at-n) - mean
 	}
 	return errors
+}
+
+// balances are the chances that n games, each lost, drawn or won with the chances
+// of one, have a balance of -n, ..., n.
+func balances(n int, one []float64) []float64 {
+	if n == 1 {
+		return slices.Clone(one)
+	}
+	half := balances(n/2, one)
+	all := convolve(half, half)
+	if n%2 == 1 {
+		all = convolve(one, all)
+	}
+	return all
+}
+
+// convolve gives the chances of sums.
+func convolve(a, b []float64) []float64 {
+	sums := make([]float64, len(a)+len(b)-1)
+	for i, p := range a {
+		for j, q := range b {
+			sums[i+j] += p * q
+		}
+	}
+	return sums
 }
 
 // around is the interval of a value from the errors that chance makes, within
@@ -64,6 +103,25 @@ func around(value float64, errors []float64, low, high float64) Interval {
 	return Interval{max(low, min(high, value+at(0.025))), min(high, max(low, value+at(0.975)))}
 }
 
+// mirrored is the interval of the same value with its sign turned.
+func (i Interval) mirrored() Interval { return Interval{-i[1], -i[0]} }
+
+// pairIntervals are those of the margins of each label over each other one.
+func pairIntervals(labels []string, margins map[string]map[string]float64, errors func(a, b string) []float64) map[string]map[string]Interval {
+	out := map[string]map[string]Interval{}
+	for _, a := range labels {
+		out[a] = map[string]Interval{}
+		for b, v := range margins[a] {
+			if other, ok := out[b][a]; ok {
+				out[a][b] = other.mirrored()
+			} else {
+				out[a][b] = around(v, errors(a, b), -1, 1)
+			}
+		}
+	}
+	return out
+}
+
 // within is the interval of a gap. The gap of equal languages is not negative
 // either, so its errors do not scatter around it. But two gaps never differ by
 // more than the spread of the errors of all means, so gap and true gap differ by
@@ -72,7 +130,11 @@ func around(value float64, errors []float64, low, high float64) Interval {
 func within(gap float64, spreads []float64) Interval {
 	sorted := slices.Sorted(slices.Values(spreads))
 	reach := sorted[int(math.Ceil(0.95*float64(len(sorted))))-1]
-	return Interval{max(0, gap-reach), min(2, gap+reach)}
+	low := gap - reach
+	if low < 1e-12 { // sums are rounded
+		low = 0
+	}
+	return Interval{low, min(2, gap+reach)}
 }
 
 // exceeds is the p-value of a gap: how often chance alone makes a spread as

@@ -53,12 +53,9 @@ func (rep *Report) measureGame(game string, m Matrix) {
 
 // intervals fills in those of one game.
 func (rep *Report) intervals(game string, e errorsByGame) {
-	rep.MarginsCI[game], rep.MuCI[game] = map[string]map[string]Interval{}, map[string]Interval{}
+	rep.MarginsCI[game] = pairIntervals(rep.Labels, rep.Margins[game], func(a, b string) []float64 { return e.margins[[2]string{a, b}] })
+	rep.MuCI[game] = map[string]Interval{}
 	for _, a := range rep.Labels {
-		rep.MarginsCI[game][a] = map[string]Interval{}
-		for b, v := range rep.Margins[game][a] {
-			rep.MarginsCI[game][a][b] = around(v, e.margins[[2]string{a, b}], -1, 1)
-		}
 		if v, ok := rep.Mu[game][a]; ok {
 			rep.MuCI[game][a] = around(v, e.mu[a], -1, 1)
 		}
@@ -160,11 +157,8 @@ func (t *totals) add(e errorsByGame) {
 // meanIntervals fills in the intervals of the means over games, which are of
 // games drawn apart.
 func (rep *Report) meanIntervals(t *totals) {
+	rep.MarginsMeanCI = pairIntervals(rep.Labels, rep.MarginsMean, func(a, b string) []float64 { return t.margins[[2]string{a, b}].mean() })
 	for _, a := range rep.Labels {
-		rep.MarginsMeanCI[a] = map[string]Interval{}
-		for b, v := range rep.MarginsMean[a] {
-			rep.MarginsMeanCI[a][b] = around(v, t.margins[[2]string{a, b}].mean(), -1, 1)
-		}
 		if v, ok := rep.MuMean[a]; ok {
 			rep.MuMeanCI[a] = around(v, t.mu[a].mean(), -1, 1)
 		}

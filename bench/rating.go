@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// The strengths are those of Davidson and Beaver's model (1977), Bradley and
-// Terry's with draws and with what moving first is worth. With strengths a and b
-// of seat 0 and seat 1, in logits, a game is won by seat 0, by seat 1, or drawn
-// with chances in the ratio of
+// The strengths are those of Davidson's model (1970), Bradley and Terry's with
+// draws, and with what moving first is worth. With strengths a and b of seat 0
+// and seat 1, in logits, a game is won by seat 0, by seat 1, or drawn with
+// chances in the ratio of
 //
-//	exp(a + first)   exp(b)   exp((a+b)/2 + draw)
+//	exp(a + first/2)   exp(b - first/2)   exp((a+b)/2 + draw)
 //
 // first and draw are of the game; a strength is of the language, in one game or
 // in several. Newton's method finds the most likely values. Games of a language
@@ -135,7 +135,7 @@ func likelihood(matrices []Matrix, labels []string, theta []float64) (like float
 				}
 				// The values that each outcome's logit is a sum of, and how much of each.
 				at := [4]int{a, b, first, first + 1}
-				parts := [3][4]float64{{1, 0, 1, 0}, {0, 1, 0, 0}, {0.5, 0.5, 0, 1}}
+				parts := [3][4]float64{{1, 0, 0.5, 0}, {0, 1, -0.5, 0}, {0.5, 0.5, 0, 1}}
 				like += addCell(at, parts, [3]int{t.Wins0, t.Wins1, t.Draws}, theta, gradient, hessian)
 			}
 		}

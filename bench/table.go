@@ -8,41 +8,99 @@ import (
 )
 
 // WriteText writes the report as tables for a terminal: with eight languages
-// they fit in 80 columns. dir is the run folder that it comes from.
+// they fit in 120 columns. dir is the run folder that it comes from.
 func (rep *Report) WriteText(w io.Writer, dir string) error {
 	var b strings.Builder
 	e := rep.Experiment
 	for _, game := range e.Games {
-		c := rep.ByGame[game]
-		fmt.Fprintf(&b, "%s: %s of %s games\n", game, thousands(c.Games), thousands(c.Planned))
-		marginTable(&b, e.Langs, rep.Margins[game], rep.Mu[game], rep.FirstMover[game])
-		if gap, ok := rep.Gap[game]; ok {
-			fmt.Fprintf(&b, "gap %.2f; ", gap)
-		}
-		fmt.Fprintf(&b, "seat 0 won %s, seat 1 %s, drawn %s, lost by invalid moves %s\n\n",
-			thousands(c.Wins0), thousands(c.Wins1), thousands(c.Draws), thousands(c.InvalidLosses))
+		rep.gameText(&b, game)
 	}
 	if len(e.Games) > 1 {
 		fmt.Fprintf(&b, "mean over the games\n")
-		marginTable(&b, e.Langs, rep.MarginsMean, rep.MuMean, nil)
+		marginTable(&b, rep.Labels, rep.MarginsMean, rep.MuMean, rep.MuMeanCI, nil)
 		if rep.GapMean != nil {
-			fmt.Fprintf(&b, "mean gap %.2f\n", *rep.GapMean)
+			fmt.Fprintf(&b, "mean gap %.2f (%s)\n", *rep.GapMean, spread(*rep.GapMeanCI, "%.2f"))
 		}
 		b.WriteByte('\n')
 	}
 	b.WriteString("margin of the row's language over the column's: (won - lost) / games, both roles\n")
-	b.WriteString("first: margin of seat 0 where both play in the column's language\n\n")
+	b.WriteString("first: margin of seat 0 where both play in the column's language\n")
+	b.WriteString("± and brackets: 95 % intervals; p: chance of such a gap if all languages are\nequal, and the same corrected for the games of the run (Holm)\n")
+	b.WriteString("apart: pairs whose margin is no chance, corrected for all pairs of the game (Holm)\n\n")
+	rep.strengthTable(&b)
+	rep.recoveryTable(&b)
+	rep.opponentTable(&b)
+	rep.failureTables(&b)
 	rep.perfectTables(&b)
-	answerTable(&b, e.Langs, rep.ByLang)
+	rep.writingTable(&b)
+	answerTable(&b, rep.Labels, rep.ByLang)
 	rep.GPU.table(&b, rep.Games)
+	if rep.Paper != nil {
+		b.WriteByte('\n')
+		rep.paperTable(&b)
+	}
 	fmt.Fprintf(&b, "\nresults: %s\n", dir)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// marginTable has a row and a column per language, a last column with the mean
-// margin, and a last row with the first mover's margin if first is not nil.
-func marginTable(b *strings.Builder, langs []string, margins map[string]map[string]float64, mu, first map[string]float64) {
+// gameText is one game's margins, and what is certain of them.
+func (rep *Report) gameText(b *strings.Builder, game string) {
+	c := rep.ByGame[game]
+	fmt.Fprintf(b, "%s: %s of %s games\n", game, thousands(c.Games), thousands(c.Planned))
+	marginTable(b, rep.Labels, rep.Margins[game], rep.Mu[game], rep.MuCI[game], rep.FirstMover[game])
+	var worth []string
+	if gap, ok := rep.Gap[game]; ok {
+		p := pValue(rep.Tests[game].P)
+		if len(rep.Gap) > 1 {
+			p += fmt.Sprintf(" (%.3f of %d games)", rep.Tests[game].PHolm, len(rep.Gap))
+		}
+		worth = append(worth, fmt.Sprintf("gap %.2f (%s), %s", gap, spread(rep.GapCI[game], "%.2f"), p))
+	}
+	if v, ok := rep.SeatMargin[game]; ok {
+		worth = append(worth, fmt.Sprintf("moving first %s (%s)", plus(v), spread(rep.SeatMarginCI[game], "%+.2f")))
+	}
+	if len(worth) > 0 {
+		b.WriteString(strings.Join(worth, "; ") + "\n")
+	}
+	fmt.Fprintf(b, "seat 0 won %s, seat 1 %s, drawn %s, lost by invalid moves %s\n",
+		thousands(c.Wins0), thousands(c.Wins1), thousands(c.Draws), thousands(c.InvalidLosses))
+	if pairs := rep.Tests[game].Pairs; len(pairs) > 0 {
+		var apart []string
+		for _, p := range pairs {
+			switch {
+			case p.PHolm >= 0.05:
+			case p.Margin > 0:
+				apart = append(apart, p.A+" > "+p.B)
+			default:
+				apart = append(apart, p.B+" > "+p.A)
+			}
+		}
+		wrap(b, fmt.Sprintf("apart: %d of %d pairs", len(apart), len(pairs)), apart)
+	}
+	b.WriteByte('\n')
+}
+
+// wrap writes a list in lines of a terminal's width.
+func wrap(b *strings.Builder, line string, items []string) {
+	for i, item := range items {
+		separator := ", "
+		if i == 0 {
+			separator = ": "
+		}
+		if len(line)+len(separator)+len(item) > 100 {
+			b.WriteString(line + ",\n")
+			line, separator = "", "  "
+		}
+		line += separator + item
+	}
+	b.WriteString(line + "\n")
+}
+
+// marginTable has a row and a column per language, last columns with the mean
+// margin and half of its interval, and a last row with the first mover's margin
+// if first is not nil.
+func marginTable(b *strings.Builder, langs []string, margins map[string]map[string]float64, mu map[string]float64, ci map[string]Interval, first map[string]float64) {
 	label := widest(langs, len("first"))
 	column := max(7, widest(langs, 0)+1)
 	row := func(name string, cell func(lang string) string, last string) {
@@ -50,7 +108,14 @@ func marginTable(b *strings.Builder, langs []string, margins map[string]map[stri
 		for _, lang := range langs {
 			fmt.Fprintf(b, "%*s", column, cell(lang))
 		}
-		b.WriteString(strings.TrimRight(fmt.Sprintf("%*s", column, last), " ") + "\n")
+		value, half, _ := strings.Cut(last, " ")
+		b.WriteString(strings.TrimRight(fmt.Sprintf("%*s %s", column, value, half), " ") + "\n")
+	}
+	means := func(a string) string {
+		if i, ok := ci[a]; ok {
+			return signed(mu, a) + " " + halfWidth(i)
+		}
+		return signed(mu, a)
 	}
 	row("", func(lang string) string { return lang }, "mean")
 	for _, a := range langs {
@@ -59,7 +124,7 @@ func marginTable(b *strings.Builder, langs []string, margins map[string]map[stri
 				return "."
 			}
 			return signed(margins[a], lang)
-		}, signed(mu, a))
+		}, means(a))
 	}
 	if first != nil {
 		row("first", func(lang string) string { return signed(first, lang) }, "")
@@ -85,11 +150,12 @@ func signed(values map[string]float64, key string) string {
 	if !ok {
 		return "-"
 	}
-	s := fmt.Sprintf("%+.2f", v)
-	if s == "-0.00" { // rounded from below: no margin that can be seen
-		return "+0.00"
-	}
-	return s
+	return plus(v)
+}
+
+// plus is a margin with its sign.
+func plus(v float64) string {
+	return noMinusZero(fmt.Sprintf("%+.2f", v))
 }
 
 // widest is the length of the longest name, at least least.

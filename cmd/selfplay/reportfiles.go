@@ -34,8 +34,8 @@ func (f *reportFiles) check() error {
 	return nil
 }
 
-// write makes the files, and says which.
-func (f *reportFiles) write(say io.Writer, runs []*bench.Run, reports []*bench.Report) error {
+// write makes the files of reports, which are those of the folders, and says which.
+func (f *reportFiles) write(say io.Writer, dirs []string, reports []*bench.Report) error {
 	if f.html == "" && f.figures == "" {
 		return nil
 	}
@@ -45,8 +45,13 @@ func (f *reportFiles) write(say io.Writer, runs []*bench.Run, reports []*bench.R
 	}
 	if f.html != "" {
 		var shown []page.Run
-		for i := range runs {
-			shown = append(shown, page.Run{Report: reports[i], Games: runs[i]})
+		for i, dir := range dirs {
+			run, err := bench.Open(dir)
+			if err != nil {
+				return err
+			}
+			defer run.Close()
+			shown = append(shown, page.Run{Report: reports[i], Games: run})
 		}
 		err := bench.WriteWhole(f.html, func(w io.Writer) error { return page.Write(w, shown, page.Options{Scatters: scatters}) })
 		if err != nil {

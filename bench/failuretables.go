@@ -1,0 +1,169 @@
+package bench
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// languageTable has a row for each label that has an entry and the columns that
+// cells gives.
+func languageTable[T any](b *strings.Builder, name string, labels []string, byLang map[string]T, head []string, cells func(T) []string) {
+	if len(byLang) == 0 {
+		return
+	}
+	g := grid{append([]string{name}, head...)}
+	for _, lang := range labels {
+		if v, ok := byLang[lang]; ok {
+			g.row(append([]string{lang}, cells(v)...)...)
+		}
+	}
+	g.write(b)
+	b.WriteByte('\n')
+}
+
+// failureTables are the paper's G.1 to G.4, shares in percent.
+func (rep *Report) failureTables(b *strings.Builder) {
+	for _, game := range rep.Experiment.Games {
+		languageTable(b, game, rep.Labels, rep.TicTacToe[game], []string{"by row", "by column", "by diagonal", "defeats", "by two lines", "by invalid moves"},
+			func(l LineLosses) []string {
+				return []string{percentOf(l.Row), percentOf(l.Column), percentOf(l.Diagonal), thousands(l.Defeats), thousands(l.Double), thousands(l.Forfeits)}
+			})
+		languageTable(b, game, rep.Labels, rep.SimpleTak[game], []string{"by row", "by column", "defeats", "by both", "by invalid moves"},
+			func(l PathLosses) []string {
+				return []string{percentOf(l.Row), percentOf(l.Column), thousands(l.Defeats), thousands(l.Double), thousands(l.Forfeits)}
+			})
+		languageTable(b, game, rep.Labels, rep.Kuhn[game], []string{"invalid", "BluffJ", "BetQ", "ValueK", "CallK", "FoldK"},
+			func(k KuhnPlay) []string {
+				return []string{percentOf(k.Invalid), percentOf(k.BluffJ), percentOf(k.BetQ), percentOf(k.ValueK), percentOf(k.CallK), percentOf(k.FoldK)}
+			})
+		languageTable(b, game, rep.Labels, rep.Nim[game], []string{"won", "mentions", "first move optimal", "in own script", "in Latin script"},
+			func(n NimPlay) []string {
+				own, latin := "", ""
+				if n.Kept != nil {
+					own, latin = percentOf(*n.Kept), percentOf(*n.Switched)
+				}
+				return []string{percentOf(n.Win), thousands(n.Mentions), percentOf(n.First), own, latin}
+			})
+	}
+}
+
+// recoveryTable is the paper's Table 3.
+func (rep *Report) recoveryTable(b *strings.Builder) {
+	g := grid{{"recovery", "label", "mean", "floor", "", "best", "", "recovered", "95 %"}}
+	for _, game := range rep.Experiment.Games {
+		for _, r := range rep.Recovery[game] {
+			share, ci := "-", "-"
+			if r.Share != nil {
+				share = fmt.Sprintf("%.0f%%", 100**r.Share)
+			}
+			if r.CI != nil {
+				ci = spread(Interval{100 * r.CI[0], 100 * r.CI[1]}, "%.0f")
+			}
+			g.row(game, r.Label, plus(r.Mu), r.Interface, plus(r.MuFloor), r.Best, plus(r.MuBest), share, ci)
+		}
+	}
+	if len(g) > 1 {
+		g.write(b)
+		b.WriteByte('\n')
+	}
+}
+
+// opponentTable has a row for each game and opponent and a column per language.
+func (rep *Report) opponentTable(b *strings.Builder) {
+	g := grid{append([]string{"against"}, rep.Labels...)}
+	for _, game := range rep.Experiment.Games {
+		for _, opponent := range slices.Sorted(maps.Keys(rep.Opponents[game])) {
+			margins, widths := []string{game + " " + opponent}, []string{""}
+			for _, lang := range rep.Labels {
+				v, ok := rep.Opponents[game][opponent][lang]
+				if !ok {
+					margins, widths = append(margins, "-"), append(widths, "")
+					continue
+				}
+				margins, widths = append(margins, plus(v.Margin)), append(widths, halfWidth(v.CI))
+			}
+			g.row(margins...)
+			g.row(widths...)
+		}
+	}
+	if len(g) > 1 {
+		g.write(b)
+		b.WriteString("margin of the model over the opponent, both seats, and half of its 95 % interval\n\n")
+	}
+}
+
+// strengthTable has a row per game and a column per language.
+func (rep *Report) strengthTable(b *strings.Builder) {
+	g := grid{append([]string{"strength"}, rep.Labels...)}
+	row := func(name string, r Rating) {
+		cells := map[string]string{}
+		for _, s := range r.Langs {
+			rank := fmt.Sprint(s.Ranks[0])
+			if s.Ranks[1] > s.Ranks[0] {
+				rank += fmt.Sprintf("-%d", s.Ranks[1])
+			}
+			cells[s.Lang] = noMinusZero(fmt.Sprintf("%+.0f", s.Elo)) + " " + rank
+		}
+		line := []string{name}
+		for _, lang := range rep.Labels {
+			line = append(line, firstOf(cells[lang], "-"))
+		}
+		g.row(line...)
+	}
+	for _, game := range rep.Experiment.Games {
+		if r, ok := rep.Ratings[game]; ok {
+			row(game, r)
+		}
+	}
+	if rep.RatingAll != nil {
+		row("all games", *rep.RatingAll)
+	}
+	if len(g) > 1 {
+		g.write(b)
+		b.WriteString("strength: Elo points from games won, drawn and lost in either seat, and the\nranks that its 95 % interval allows: 1-3 is tied with what is second or third\n\n")
+	}
+}
+
+// writingTable has a row per language: how answers fail, how long they are, and
+// what they are written in.
+func (rep *Report) writingTable(b *strings.Builder) {
+	g := grid{{"per answer", "invalid %", "truncated %", "tokens", "thinking", "told", "other script %", "language %"}}
+	for _, lang := range rep.Labels {
+		c := rep.ByLang[lang]
+		g.row(lang, percentOf(Share{c.Invalid, c.Turns}), percentOf(Share{c.Truncated, c.Turns}), perTurn(c.CompletionTokens, c.Turns),
+			perTurn(c.ThinkingTokens, c.Turns), thousands(c.Told), percentOf(Share{c.OtherScript, c.Told}), percentOf(Share{c.OtherLanguage, c.Told}))
+	}
+	g.write(b)
+	b.WriteString("told: answers long enough to tell what they are written in; of these, in another\nscript than asked, and in another language\n\n")
+}
+
+// paperTable has the paper's numbers beside ours.
+func (rep *Report) paperTable(b *strings.Builder) {
+	if rep.Paper == nil {
+		return
+	}
+	told, within := 0, 0
+	g := grid{{"paper", "game", "lang", "figure", "theirs", "ours", "95 %", "off by", "within"}}
+	for _, r := range rep.Paper {
+		format := "%.1f"
+		if r.Table == "gap" || r.Figure == "mu" {
+			format = "%.2f"
+		}
+		if r.Figure == "mentions" {
+			format = "%.0f"
+		}
+		line := []string{r.Table, firstOf(r.Game, "mean"), firstOf(r.Lang, ""), r.Figure, fmt.Sprintf(format, r.Paper), "-", "-", "-", "-"}
+		if r.Ours != nil {
+			line[5], line[7] = fmt.Sprintf(format, *r.Ours), fmt.Sprintf("%+"+format[1:], *r.Diff)
+		}
+		if r.CI != nil {
+			line[6], line[8] = spread(*r.CI, format), map[bool]string{true: "yes", false: "no"}[*r.Within]
+			told, within = told+1, within+oneIf(*r.Within)
+		}
+		g.row(line...)
+	}
+	g.write(b)
+	fmt.Fprintf(b, "of %d numbers of the paper that this run tells with an interval, %d lie within it\n\n", told, within)
+}
