@@ -16,6 +16,7 @@ type reportFlags struct {
 	csv        string
 	paper      bool
 	paperModel string
+	files      reportFiles
 }
 
 func reportCommand() *cobra.Command {
@@ -31,6 +32,7 @@ func reportCommand() *cobra.Command {
 	fl.StringVar(&f.csv, "csv", "", "folder that gets a CSV file for each table; files of these names are replaced")
 	fl.BoolVar(&f.paper, "paper", false, "the paper's numbers beside the run's, with differences and whether they lie in its interval")
 	fl.StringVar(&f.paperModel, "paper-model", "", "which model of the paper to compare with (default: as the run's model is named)")
+	f.files.flags(c)
 	return c
 }
 
@@ -40,6 +42,9 @@ func runReport(c *cobra.Command, f *reportFlags, runs []string) error {
 	}
 	if f.paperModel != "" && len(runs) > 1 {
 		return usagef("--paper-model names the model of one run: give one RUN")
+	}
+	if err := f.files.check(); err != nil {
+		return err
 	}
 	var reports []*bench.Report
 	for i, dir := range runs {
@@ -64,6 +69,9 @@ func runReport(c *cobra.Command, f *reportFlags, runs []string) error {
 		if err := all.WriteCSV(f.csv); err != nil {
 			return fmt.Errorf("--csv: %w", err)
 		}
+	}
+	if err := f.files.write(c.ErrOrStderr(), runs, reports); err != nil {
+		return err
 	}
 	if out := c.OutOrStdout(); len(reports) == 1 {
 		if f.json {

@@ -1,0 +1,150 @@
+// Package page writes reports as one self-contained page: no script, nothing
+// fetched from elsewhere, readable on a phone, in the dark and on paper. What
+// models wrote is shown as text, in its direction, and never as markup.
+package page
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"path/filepath"
+
+	"selfplay/bench"
+)
+
+// A Run is what the page shows of one run folder.
+type Run struct {
+	Report *bench.Report
+	Games  *bench.Run // for games to read and for its sessions
+}
+
+// Options are what a page can have beside its runs.
+type Options struct {
+	Scatters []bench.Scatter // Figure 4's lines, a row each
+}
+
+// A view is what the template shows.
+type view struct {
+	Title    string
+	Policy   string // what the browser may load: nothing but this style
+	Style    template.CSS
+	Legend   []legend
+	Sections []section
+	Samples  []sample
+}
+
+// A section has groups of tables and plots, which stand side by side where there
+// is room.
+type section struct {
+	ID, Title, Intro string
+	Groups           []group
+}
+
+type group struct {
+	Title  string
+	Folded bool // opened by the reader
+	Plots  []plot
+	Tables []table
+}
+
+//go:embed page.html
+var markup string
+
+//go:embed page.css
+var style string
+
+var pageTemplate = template.Must(template.New("page").Parse(markup))
+
+// Write writes the page of at least one run. Equal runs give equal pages.
+func Write(w io.Writer, runs []Run, o Options) error {
+	css := style + paletteCSS()
+	sum := sha256.Sum256([]byte(css))
+	names := runNames(runs)
+	v := view{
+		Title:  "selfplay: " + clean(titleOf(names)),
+		Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'",
+		Style:  template.CSS(css),
+		Legend: legends(names),
+	}
+	v.Sections = sections(runs, names, o)
+	var err error
+	if v.Samples, err = samples(runs, names); err != nil {
+		return err
+	}
+	return pageTemplate.Execute(w, v)
+}
+
+func titleOf(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
+}
+
+// runNames are the models' names, with the folder's where two are alike.
+func runNames(runs []Run) []string {
+	seen := map[string]int{}
+	for _, r := range runs {
+		seen[r.Report.Experiment.Model.Name]++
+	}
+	names := make([]string, len(runs))
+	for i, r := range runs {
+		names[i] = r.Report.Experiment.Model.Name
+		if seen[names[i]] > 1 {
+			names[i] += " (" + filepath.Base(r.Games.Dir) + ")"
+		}
+	}
+	return names
+}
+
+// sections lists all but the games to read; those without tables are left out.
+func sections(runs []Run, names []string, o Options) []section {
+	b := &builder{names: names, games: union(runs, func(r *bench.Report) []string { return r.Experiment.Games }),
+		labels: union(runs, func(r *bench.Report) []string { return r.Labels })}
+	for _, r := range runs {
+		b.reports = append(b.reports, r.Report)
+	}
+	b.scale = bench.MarginScale(b.reports...)
+	all := []section{b.summary(), b.margins(), b.profiles(), b.gaps(), b.strengths(), b.play(), b.tactics(),
+		b.answers(), b.paper(), scatterSection(o.Scatters), settings(runs, names)}
+	var shown []section
+	for _, s := range all {
+		var groups []group
+		for _, g := range s.Groups {
+			if len(g.Tables)+len(g.Plots) > 0 {
+				groups = append(groups, g)
+			}
+		}
+		if s.Groups = groups; len(groups) > 0 {
+			shown = append(shown, s)
+		}
+	}
+	return shown
+}
+
+// A builder makes the sections out of reports that stand side by side.
+type builder struct {
+	names   []string // of the runs
+	reports []*bench.Report
+	games   []string // of any run
+	labels  []string
+	scale   float64 // the margin that has the strongest colour
+}
+
+// union lists what the runs name, each once, in the order of the first to do so.
+func union(runs []Run, list func(*bench.Report) []string) []string {
+	var all []string
+	seen := map[string]bool{}
+	for _, r := range runs {
+		for _, name := range list(r.Report) {
+			if !seen[name] {
+				seen[name] = true
+				all = append(all, name)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,141 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"selfplay/bench"
+)
+
+// A table has named columns and named rows. All its texts are plain.
+type table struct {
+	Caption string
+	Corner  string // over the names of the rows
+	Head    []string
+	Rows    []row
+	Map     bool // a heat map
+}
+
+type row struct {
+	Name  string
+	Title string // what the name stands for
+	Cells []cell
+}
+
+// A cell is a number or a word; Title says more where a mouse rests on it.
+type cell struct {
+	Text, Title, Class string
+}
+
+// addRow leaves a row without any value out.
+func (t *table) addRow(name string, cells ...cell) {
+	for _, c := range cells {
+		if c.Class != none.Class {
+			t.Rows = append(t.Rows, row{Name: clean(name), Title: languageNames[name], Cells: cells})
+			return
+		}
+	}
+}
+
+// with is the tables that have rows.
+func with(tables ...table) []table {
+	var all []table
+	for _, t := range tables {
+		if len(t.Rows) > 0 {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+var none = cell{Text: "–", Class: "none"} // no game speaks for it
+
+var languageNames = map[string]string{"en": "English", "ar": "Arabic", "de": "German", "es": "Spanish",
+	"fr": "French", "he": "Hebrew", "ms": "Malay", "zh": "Chinese"}
+
+func plain(s string) cell { return cell{Text: clean(s)} }
+
+func count(n int) cell { return cell{Text: thousands(n)} }
+
+// signed is a margin with its sign: never "-0.00", which nobody can see.
+func signed(v float64) string {
+	s := strconv.FormatFloat(v, 'f', 2, 64)
+	switch {
+	case strings.Trim(s, "-0.") == "":
+		return "0.00"
+	case v > 0:
+		return "+" + s
+	}
+	return strings.Replace(s, "-", "−", 1)
+}
+
+func span(i bench.Interval) string { return fmt.Sprintf("%s to %s", signed(i[0]), signed(i[1])) }
+
+// margin is a value with its interval in the title; false values give none.
+func margin(v float64, ok bool, ci bench.Interval, hasCI bool) cell {
+	if !ok {
+		return none
+	}
+	c := cell{Text: signed(v)}
+	if hasCI {
+		c.Title = "95 % interval: " + span(ci)
+	}
+	return c
+}
+
+// withInterval shows the interval in the cell itself.
+func withInterval(c cell, ci bench.Interval, ok bool) cell {
+	if ok && c != none {
+		c.Text += " (" + span(ci) + ")"
+	}
+	return c
+}
+
+// percent is a share, with what it is of in the title.
+func percent(count, of int) cell {
+	if of == 0 {
+		return none
+	}
+	return cell{Text: fmt.Sprintf("%.1f %%", 100*float64(count)/float64(of)), Title: thousands(count) + " of " + thousands(of)}
+}
+
+func shareCell(s bench.Share) cell { return percent(s.Count, s.Of) }
+
+// failure is a share that is better small: marked where it is not.
+func failure(count, of int) cell {
+	c := percent(count, of)
+	if of > 0 && count*10 >= of {
+		c.Class = "bad"
+	}
+	return c
+}
+
+// chance is a p-value; marked below 0.05.
+func chance(p float64) cell {
+	c := cell{Text: fmt.Sprintf("%.3f", p)}
+	if p < 0.001 {
+		c.Text = "< 0.001"
+	}
+	if p < 0.05 {
+		c.Class = "strong"
+	}
+	return c
+}
+
+func number(v float64, format string) cell {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return none
+	}
+	return cell{Text: strings.Replace(fmt.Sprintf(format, v), "-", "−", 1)}
+}
+
+// thousands groups digits, as in 28,800.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"selfplay/bench"
+	"selfplay/bench/figures"
+	"selfplay/bench/page"
+)
+
+// reportFiles are what report writes beside its tables.
+type reportFiles struct {
+	html, figures string
+	accuracy      []string
+	words         string
+}
+
+func (f *reportFiles) flags(c *cobra.Command) {
+	c.Flags().StringVar(&f.html, "html", "", "write one page with everything into this file")
+	c.Flags().StringVar(&f.figures, "figures", "", "write the paper's figures 2, 4 and F.1 into this folder, as SVG and PNG")
+	c.Flags().StringArrayVar(&f.accuracy, "accuracy", nil, "for figure 4: accuracy per language, the JSON of selfplay eval or a CSV lang,accuracy; may be repeated")
+	c.Flags().StringVar(&f.words, "words", "", "for figure 4: words on the web per language, a CSV lang,words")
+}
+
+func (f *reportFiles) check() error {
+	if f.html == "" && f.figures == "" && (len(f.accuracy) > 0 || f.words != "") {
+		return usagef("--accuracy and --words are for --html and --figures: give one of these")
+	}
+	return nil
+}
+
+// write makes the files of reports, which are those of the folders, and says which.
+func (f *reportFiles) write(say io.Writer, dirs []string, reports []*bench.Report) error {
+	if f.html == "" && f.figures == "" {
+		return nil
+	}
+	scatters, err := f.scatters(reports)
+	if err != nil {
+		return err
+	}
+	if f.html != "" {
+		var shown []page.Run
+		for i, dir := range dirs {
+			run, err := bench.Open(dir)
+			if err != nil {
+				return err
+			}
+			defer run.Close()
+			shown = append(shown, page.Run{Report: reports[i], Games: run})
+		}
+		err := bench.WriteWhole(f.html, func(w io.Writer) error { return page.Write(w, shown, page.Options{Scatters: scatters}) })
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(say, "page: %s\n", f.html)
+	}
+	if f.figures == "" {
+		return nil
+	}
+	if err := os.MkdirAll(f.figures, 0o755); err != nil {
+		return fmt.Errorf("--figures: %w", err)
+	}
+	names, err := figures.Write(f.figures, reports, scatters)
+	for _, name := range names {
+		fmt.Fprintf(say, "figure: %s\n", filepath.Join(f.figures, name))
+	}
+	return err
+}
+
+// scatters are figure 4's panels: each model against each file. Values of a
+// model are for the runs of that model alone.
+func (f *reportFiles) scatters(reports []*bench.Report) ([]bench.Scatter, error) {
+	var all []bench.Scatter
+	for _, path := range f.accuracy {
+		values, err := bench.ReadAccuracy(path)
+		if err != nil {
+			return nil, fmt.Errorf("--accuracy: %w", err)
+		}
+		axis := "accuracy"
+		if values.Name != "" {
+			axis += ", " + values.Name
+		}
+		n := len(all)
+		for _, r := range reports {
+			if values.Model == "" || values.Model == r.Experiment.Model.Name {
+				all = append(all, r.Scatter(axis, values.Values))
+			}
+		}
+		if len(all) == n {
+			return nil, fmt.Errorf("--accuracy: %s is of model %q, which none of the runs is of", path, values.Model)
+		}
+	}
+	if f.words != "" {
+		values, err := bench.ReadWords(f.words)
+		if err != nil {
+			return nil, fmt.Errorf("--words: %w", err)
+		}
+		for _, r := range reports {
+			all = append(all, r.Scatter("log10 of web words", values.Values))
+		}
+	}
+	for _, s := range all {
+		if len(s.Points) == 0 {
+			return nil, fmt.Errorf("no language has both a mean margin in the run of %s and a value of %q: compare the file's languages with the run's", s.Model, s.X)
+		}
+	}
+	return all, nil
+}
