@@ -83,15 +83,17 @@ func OpenFolder(dir string) (f *Folder, err error) {
 		}
 	}
 	path := filepath.Join(dir, answersName)
-	if f.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
 		return nil, fmt.Errorf("--run %s cannot be written (%w): choose another folder", dir, cause(err))
 	}
 	defer func() {
 		if err != nil {
-			f.file.Close()
+			file.Close()
 		}
 	}()
-	err = syscall.Flock(int(f.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) // ends with the process, however that ends
+	f.file = file
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) // ends with the process, however that ends
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil, fmt.Errorf("%s is being written by another process: wait for it or choose another --run folder", dir)
 	}
