@@ -39,7 +39,7 @@ func evalCommand() *cobra.Command {
 	fl.StringVar(&f.model, "model", "", fileFlag)
 	fl.StringVar(&f.data, "data", "", "folder with the set's files as published: JSON lines or Parquet")
 	fl.StringSliceVar(&f.langs, "langs", paperLangs, "languages")
-	fl.IntVar(&f.shots, "shots", -1, "solved examples in front of each question (default: 5 for global-mmlu, none for belebele)")
+	fl.IntVar(&f.shots, "shots", 0, "solved examples in front of each question (default: 5 for global-mmlu, none for belebele)")
 	fl.IntVar(&f.limit, "limit", 0, "questions of each language, and of each subject where there are some, at most; 0: all")
 	fl.StringVar(&f.run, "run", "", "folder that keeps the answers; what is answered there is not asked again (default: runs/eval-NAME-MODEL-HASH)")
 	f.deviceFlags.addTo(fl, false)
