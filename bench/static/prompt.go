@@ -2,6 +2,7 @@ package static
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -73,23 +74,54 @@ type Codec interface {
 	Document(text string) ([]int32, error)
 }
 
-// Encode gives what is scored behind a prompt: each letter, with a space in
-// front. Prompt and letter are encoded together, and the letter's tokens are those
-// behind as many as the prompt alone has. Of a text longer than room tokens the
-// beginning is cut off, and cut is how many tokens that is.
-func Encode(c Codec, prompt string, room int) (t Text, cut int, err error) {
-	if t.Context, err = c.Document(prompt); err != nil {
+// An encoder makes prompts tokens. Prompt and letter are encoded together, and the
+// letter's tokens are those behind as many as the prompt alone has.
+type encoder struct {
+	codec Codec
+	tail  [][]int32 // of each letter, behind the last line of any prompt
+}
+
+func newEncoder(c Codec) (*encoder, error) {
+	e := &encoder{codec: c}
+	line, err := c.Document("\nAnswer:")
+	if err != nil {
+		return nil, err
+	}
+	e.tail, err = e.letters("\nAnswer:", line, len(letters))
+	return e, err
+}
+
+// letters are the tokens of the first n letters behind a prompt.
+func (e *encoder) letters(prompt string, context []int32, n int) (all [][]int32, err error) {
+	for _, letter := range letters[:n] {
+		whole, err := e.codec.Document(prompt + " " + string(letter))
+		if err != nil {
+			return nil, err
+		}
+		if len(whole) <= len(context) {
+			return nil, fmt.Errorf("the tokenizer makes no token of the answer %c behind a question: such a model cannot be scored", letter)
+		}
+		all = append(all, whole[len(context):])
+	}
+	return all, nil
+}
+
+// encode gives what is scored behind a prompt: each letter, with a space in
+// front. Long prompts take their time: where the first letter is what it is behind
+// the prompt's last line alone, so are the others. Of a text longer than room
+// tokens the beginning is cut off, and cut is how many tokens that is.
+func (e *encoder) encode(prompt string, room int) (t Text, cut int, err error) {
+	if t.Context, err = e.codec.Document(prompt); err != nil {
 		return t, 0, err
 	}
-	for _, letter := range letters {
-		whole, err := c.Document(prompt + " " + string(letter))
-		if err != nil {
+	first, err := e.letters(prompt, t.Context, 1)
+	if err != nil {
+		return t, 0, err
+	}
+	if t.Choices = e.tail; !slices.Equal(first[0], e.tail[0]) {
+		if t.Choices, err = e.letters(prompt, t.Context, len(letters)); err != nil {
 			return t, 0, err
 		}
-		if len(whole) <= len(t.Context) {
-			return t, 0, fmt.Errorf("the tokenizer makes no token of the answer %c behind a question: such a model cannot be scored", letter)
-		}
-		t.Choices = append(t.Choices, whole[len(t.Context):])
 	}
 	if cut = t.cells() - room; cut <= 0 {
 		return t, 0, nil

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // A Sheet is the questions of a run: those of all its languages.
@@ -87,28 +89,46 @@ func (o *Open) Longest() (n int) {
 	return n
 }
 
-// Open encodes the questions that the folder has no answers to. A question with
-// its examples is given as many tokens as room.
-func (s *Sheet) Open(ctx context.Context, c Codec, f *Folder, room int) (*Open, error) {
-	o := &Open{}
+// Missing is how many questions the folder has no answers to.
+func (s *Sheet) Missing(f *Folder) int { return len(s.missing(f)) }
+
+func (s *Sheet) missing(f *Folder) (all []Answer) {
 	for _, lang := range s.Langs {
 		for _, row := range s.asked[lang] {
-			if _, ok := f.Answer(lang, row); ok {
-				continue
+			if _, ok := f.Answer(lang, row); !ok {
+				gold := s.data[lang].Questions[row].Answer
+				all = append(all, Answer{Lang: lang, Row: row, Gold: letters[gold : gold+1]})
 			}
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			t, cut, err := Encode(c, s.prompts[lang][row], room)
-			if err != nil {
-				return nil, fmt.Errorf("question %d in %s: %w", row+1, lang, err)
-			}
-			o.Texts = append(o.Texts, t)
-			gold := s.data[lang].Questions[row].Answer
-			o.keys = append(o.keys, Answer{Lang: lang, Row: row, Gold: letters[gold : gold+1], Cut: cut})
 		}
 	}
-	return o, nil
+	return all
+}
+
+// Open encodes the questions that the folder has no answers to, with all the
+// codecs at once. A question with its examples is given as many tokens as room.
+func (s *Sheet) Open(ctx context.Context, codecs []Codec, f *Folder, room int) (*Open, error) {
+	o := &Open{keys: s.missing(f)}
+	o.Texts = make([]Text, len(o.keys))
+	encoding, ctx := errgroup.WithContext(ctx)
+	for worker, codec := range codecs {
+		encoding.Go(func() error {
+			e, err := newEncoder(codec)
+			if err != nil {
+				return err
+			}
+			for i := worker; i < len(o.keys); i += len(codecs) {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				k := &o.keys[i]
+				if o.Texts[i], k.Cut, err = e.encode(s.prompts[k.Lang][k.Row], room); err != nil {
+					return fmt.Errorf("question %d in %s: %w", k.Row+1, k.Lang, err)
+				}
+			}
+			return nil
+		})
+	}
+	return o, encoding.Wait()
 }
 
 // Ask scores the open questions and keeps the answers; shown is told how many

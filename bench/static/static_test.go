@@ -193,16 +193,24 @@ func (spelled) Document(text string) ([]int32, error) {
 }
 
 func TestEncode(t *testing.T) {
-	text, cut, err := Encode(spelled{}, "Q:", 100)
+	e, err := newEncoder(spelled{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, cut, err := e.encode("Q:", 100)
 	if fmt.Sprint(text) != "{[1 81 58] [[32 65] [32 66] [32 67] [32 68]]}" || cut != 0 || err != nil {
 		t.Errorf("%v, %d, %v", text, cut, err)
 	}
-	text, cut, err = Encode(spelled{}, "Q:", 3)
+	text, cut, err = e.encode("Q:", 3)
 	if fmt.Sprint(text.Context) != "[81 58]" || cut != 1 || err != nil {
 		t.Errorf("%v, %d, %v", text, cut, err)
 	}
-	if _, _, err = Encode(spelled{}, "Q:", 1); err == nil {
+	if _, _, err = e.encode("Q:", 1); err == nil {
 		t.Error("a question without room is scored")
+	}
+	// Behind a longer text the letters may be other tokens.
+	if text, _, err = (&encoder{spelled{}, [][]int32{{7}, {8}, {9}, {6}}}).encode("Q:", 100); fmt.Sprint(text.Choices) != "[[32 65] [32 66] [32 67] [32 68]]" || err != nil {
+		t.Errorf("%v, %v", text, err)
 	}
 }
 
@@ -217,7 +225,11 @@ func TestRealLetters(t *testing.T) {
 		t.Fatalf("%v: run make model", err)
 	}
 	defer c.Close()
-	text, _, err := Encode(c, "1 + 1?\nA. 1\nB. 2\nC. 3\nD. 4\nAnswer:", 100)
+	e, err := newEncoder(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, err := e.encode("1 + 1?\nA. 1\nB. 2\nC. 3\nD. 4\nAnswer:", 100)
 	if err != nil || fmt.Sprint(text.Choices) != "[[330] [389] [340] [422]]" {
 		t.Errorf("%v, %v", text, err)
 	}
@@ -265,7 +277,7 @@ func TestResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	open, err := sheet.Open(t.Context(), spelled{}, f, 1000)
+	open, err := sheet.Open(t.Context(), []Codec{spelled{}, spelled{}}, f, 1000)
 	if err != nil || len(open.Texts) != 1 || open.keys[0].Row != 5 {
 		t.Fatalf("%+v, %v", open, err)
 	}

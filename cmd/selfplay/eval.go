@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -137,12 +138,17 @@ func encode(ctx context.Context, who player, sheet *static.Sheet, folder *static
 	if err != nil {
 		return nil, err
 	}
-	codec, err := inference.OpenCodec(who.path)
-	if err != nil {
-		return nil, err
+	const each, most = 1000, 8 // a vocabulary takes a second to load, and memory
+	var codecs []static.Codec
+	for range min(1+sheet.Missing(folder)/each, most, runtime.GOMAXPROCS(0)) {
+		codec, err := inference.OpenCodec(who.path)
+		if err != nil {
+			return nil, err
+		}
+		defer codec.Close()
+		codecs = append(codecs, codec)
 	}
-	defer codec.Close()
-	return sheet.Open(ctx, codec, folder, trained)
+	return sheet.Open(ctx, codecs, folder, trained)
 }
 
 // showQuestions shows how many of all questions are answered: on one line of a
