@@ -50,12 +50,12 @@ func Score(ctx context.Context, e Scorer, texts []Text, done func(i int, choices
 		return err
 	}
 	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		s := p.next()
 		if s == nil {
 			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		for _, c := range s.batch.Copies {
 			if err := e.Copy(c); err != nil {
