@@ -230,7 +230,7 @@ func play(c *cobra.Command, f *benchFlags, o bench.Options) error {
 		fmt.Fprintf(c.ErrOrStderr(), "selfplay: warning: replicas lost: %d of %d; the others played all games\n", sum.ReplicasLost, sum.Replicas)
 	}
 	if err != nil && ctx.Err() != nil {
-		fmt.Fprintf(c.ErrOrStderr(), "resume with: %s\n", commandLine(c, f))
+		fmt.Fprintf(c.ErrOrStderr(), "resume with: %s\n", commandLine(c, f.run))
 	}
 	return err
 }
@@ -384,11 +384,14 @@ func dealer(set *locales.Set) func(scheduler.Job) (games.Game, error) {
 
 // defaultRun names a folder after the experiment, so that the same command
 // finds it again.
-func defaultRun(e bench.Experiment) string {
-	data, _ := json.Marshal(e) // plain strings and numbers cannot fail
+func defaultRun(e bench.Experiment) string { return filepath.Join("runs", folderName(e.Model.Name, e)) }
+
+// folderName is of a model, and of what it does.
+func folderName(model string, settings any) string {
+	data, _ := json.Marshal(settings) // plain strings and numbers cannot fail
 	sum := sha256.Sum256(data)
-	name := strings.TrimSuffix(strings.NewReplacer(":", "-", "/", "-").Replace(e.Model.Name), ".gguf")
-	return filepath.Join("runs", name+"-"+hex.EncodeToString(sum[:4]))
+	name := strings.TrimSuffix(strings.NewReplacer(":", "-", "/", "-").Replace(model), ".gguf")
+	return name + "-" + hex.EncodeToString(sum[:4])
 }
 
 func settings(p inference.Plan) map[string]string {
@@ -402,10 +405,10 @@ func settings(p inference.Plan) map[string]string {
 }
 
 // commandLine is this invocation, with the run folder named.
-func commandLine(c *cobra.Command, f *benchFlags) string {
+func commandLine(c *cobra.Command, run string) string {
 	args := slices.Clone(os.Args)
 	if !c.Flags().Changed("run") {
-		args = append(args, "--run", f.run)
+		args = append(args, "--run", run)
 	}
 	for i, a := range args {
 		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$&|;<>*?()[]{}!`#~") {

@@ -1,0 +1,150 @@
+package static
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Data is what a benchmark's set has in one language, in the order of its files.
+type Data struct {
+	Questions []Question
+	Examples  []Question // that are not asked themselves
+	SHA256    string     // of all files
+
+	examplesFrom string
+}
+
+// The sets are far smaller.
+const (
+	mostBytes   = 1 << 30 // of a file
+	mostText    = 1 << 28 // of all that is kept of a file
+	mostRecords = 1 << 20 // of a file
+	mostLine    = 1 << 22 // bytes of a line
+)
+
+// Read reads a language's questions from a folder that holds the published
+// files. Examples are read where they are wanted.
+func (b *Benchmark) Read(dir, lang string, examples bool) (*Data, error) {
+	d := &Data{}
+	sum := sha256.New()
+	files, err := b.find(dir, lang, b.tests)
+	if err != nil {
+		return nil, err
+	}
+	if d.Questions, err = b.readAll(files, sum); err != nil {
+		return nil, err
+	}
+	if len(d.Questions) == 0 {
+		return nil, fmt.Errorf("%s holds no questions", files[0])
+	}
+	if examples && b.examples != nil {
+		if files, err = b.find(dir, lang, b.examples); err != nil {
+			return nil, err
+		}
+		d.examplesFrom = files[0]
+		if d.Examples, err = b.readAll(files, sum); err != nil {
+			return nil, err
+		}
+	}
+	d.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return d, nil
+}
+
+// find gives the files of one of the layouts that a set is published in.
+func (b *Benchmark) find(dir, lang string, layouts []string) (files []string, err error) {
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return nil, fmt.Errorf("--data %s is no folder: give the one that holds the files of %s", dir, b.set)
+	}
+	var tried []string
+	for _, below := range []string{"", "data/"} {
+		for _, layout := range layouts {
+			pattern := below + fmt.Sprintf(layout, b.langs[lang])
+			tried = append(tried, pattern)
+			found, err := fs.Glob(os.DirFS(dir), pattern) // in order of their names
+			if err != nil {
+				return nil, err
+			}
+			if len(found) > 0 && len(files) > 0 {
+				return nil, fmt.Errorf("--data %s: both %s and %s are there: keep one of them", dir, files[0], filepath.Join(dir, found[0]))
+			}
+			for _, f := range found {
+				files = append(files, filepath.Join(dir, f))
+			}
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("--data %s holds none of %s: give the folder that holds the files of %s, or other --langs", dir, strings.Join(tried, ", "), b.set)
+	}
+	return files, nil
+}
+
+// readAll reads the files' questions, and adds the files to the sum.
+func (b *Benchmark) readAll(files []string, sum io.Writer) (all []Question, err error) {
+	for _, path := range files {
+		if err := addFile(sum, path); err != nil {
+			return nil, err
+		}
+		read := readJSONL
+		if strings.HasSuffix(path, ".parquet") {
+			read = readParquet
+		}
+		text := 0
+		err := read(path, b.columns, func(where string, values []string) error {
+			for _, v := range values {
+				text += len(v)
+			}
+			if len(all) >= mostRecords || text > mostText {
+				return fmt.Errorf("%s: this is no set of questions: there are too many, or they are too long", path)
+			}
+			q, err := b.question(values)
+			if err != nil {
+				return fmt.Errorf("%s: %s: %w", path, where, err)
+			}
+			if strip(q.Text) == "" {
+				return fmt.Errorf("%s: %s: column question is empty", path, where)
+			}
+			all = append(all, q)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func addFile(sum io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	switch {
+	case err != nil:
+		return err
+	case !st.Mode().IsRegular():
+		return fmt.Errorf("%s is no file", path)
+	case st.Size() > mostBytes:
+		return fmt.Errorf("%s has %d MB: no file of the set is so large", path, st.Size()>>20)
+	}
+	if _, err := io.Copy(sum, f); err != nil {
+		return fmt.Errorf("cannot read %s: %w", path, cause(err))
+	}
+	return nil
+}
+
+// cause drops the operation and path that the os package puts in front.
+func cause(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
+	}
+	return err
+}
