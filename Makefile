@@ -145,6 +145,7 @@ gpu-kit: cuda
 	cp LICENSE bench/gpu/check.sh bench/gpu/check.py bench/gpu/results.py bench/gpu/cuda.sh bench/gpu/shapes.json $(KIT)
 	module=$$(go list -m -f '{{.Dir}}' github.com/ollama/ollama) && \
 		cp "$$module/CMakeLists.txt" $(KIT)/source && cp -r "$$module/ml/backend/ggml" $(KIT)/source/ml/backend && chmod -R u+w $(KIT)
+	find $(KIT)/source -name '*.go' -delete # they would be packages of this module
 	tar -C bin -cf - $(notdir $(KIT)) | xz -T 0 -9 >$(KIT).tar.xz
 	@size=$$(stat -c %s $(KIT).tar.xz); echo "$(KIT).tar.xz: $$size bytes"; \
 		[ $$size -lt $$((60 << 20)) ] || { echo "make: that is more than the 60 MiB that it may take" >&2; exit 1; }

@@ -27,8 +27,12 @@ func (rep *Report) WriteText(w io.Writer, dir string) error {
 		b.WriteString("margin of the row's language over the column's: (won - lost) / games, both roles\n")
 		b.WriteString("first: margin of seat 0 where both play in the column's language\n")
 	}
-	b.WriteString("± and brackets: 95 % intervals; p: chance of such a gap if all languages are\nequal, and corrected for the number of games (Holm)\n")
-	b.WriteString("apart: pairs whose margin is no chance, corrected for all pairs of the game (Holm)\n\n")
+	b.WriteString("± and brackets: 95 % intervals\n")
+	if len(rep.Tests) > 0 {
+		b.WriteString("p: chance of such a gap if all languages are equal, and corrected for the number\nof games (Holm)\n")
+		b.WriteString("apart: pairs whose margin is no chance, corrected for all pairs of the game (Holm)\n")
+	}
+	b.WriteByte('\n')
 	rep.strengthTable(&b)
 	rep.recoveryTable(&b)
 	rep.opponentTable(&b)
