@@ -112,8 +112,9 @@ apart: 0 of 2 pairs
 
 margin of the row's language over the column's: (won - lost) / games, both roles
 first: margin of seat 0 where both play in the column's language
-± and brackets: 95 % intervals; p: chance of such a gap if all languages are
-equal, and corrected for the number of games (Holm)
+± and brackets: 95 % intervals
+p: chance of such a gap if all languages are equal, and corrected for the number
+of games (Holm)
 apart: pairs whose margin is no chance, corrected for all pairs of the game (Holm)
 
 strength         en      ar   zh_tw
