@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -107,10 +108,10 @@ type setting struct{ name, value string }
 // settings lists the experiment in the order in which differences are named.
 func (e Experiment) settings() []setting {
 	return []setting{
-		{"model", firstOf(e.Model.SHA256, e.Model.Name)},
+		{"model", cmp.Or(e.Model.SHA256, e.Model.Name)},
 		{"model size", strconv.FormatInt(e.Model.Size, 10)},
-		{"weights", firstOf(e.Weights, "none")},
-		{"cache", firstOf(e.Cache, "f16")},
+		{"weights", cmp.Or(e.Weights, "none")},
+		{"cache", cmp.Or(e.Cache, "f16")},
 		{"games", strings.Join(e.Games, ",")},
 		{"langs", strings.Join(e.Langs, ",")},
 		{"n", strconv.Itoa(e.N)},
@@ -119,13 +120,13 @@ func (e Experiment) settings() []setting {
 		{"context", strconv.Itoa(e.Context)},
 		{"system prompt", strconv.Quote(e.System)},
 		{"reason-in", joinReasoned(e.Reasoned)},
-		{"opponent", firstOf(strings.Join(e.Opponents, ","), "none")},
+		{"opponent", cmp.Or(strings.Join(e.Opponents, ","), "none")},
 		{"until-ci", strconv.FormatFloat(e.UntilCI, 'g', -1, 64)},
-		{"think", firstOf(e.Think, "default")},
+		{"think", cmp.Or(e.Think, "default")},
 		{"temperature", strconv.FormatFloat(e.Temperature, 'g', -1, 64)},
 		{"top-k", strconv.Itoa(e.TopK)},
 		{"top-p", strconv.FormatFloat(e.TopP, 'g', -1, 64)},
-		{"locales", firstOf(e.Locales.SHA256, e.Locales.Source)},
+		{"locales", cmp.Or(e.Locales.SHA256, e.Locales.Source)},
 	}
 }
 
@@ -140,19 +141,12 @@ func (e Experiment) difference(want Experiment) error {
 	return nil
 }
 
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 func joinReasoned(all []Reasoned) string {
 	var parts []string
 	for _, r := range all {
 		parts = append(parts, fmt.Sprintf("%s (%q)", r.Label, r.System))
 	}
-	return firstOf(strings.Join(parts, ", "), "none")
+	return cmp.Or(strings.Join(parts, ", "), "none")
 }
 
 // olderFormat refuses a file that lacks some of what is counted today.

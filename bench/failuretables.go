@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -111,7 +112,7 @@ func (rep *Report) strengthTable(b *strings.Builder) {
 		}
 		line := []string{name}
 		for _, lang := range rep.Labels {
-			line = append(line, firstOf(cells[lang], "-"))
+			line = append(line, cmp.Or(cells[lang], "-"))
 		}
 		g.row(line...)
 	}
@@ -157,7 +158,7 @@ func (rep *Report) paperTable(b *strings.Builder) {
 		if r.Figure == "mentions" {
 			format = "%.0f"
 		}
-		line := []string{r.Table, firstOf(r.Game, "mean"), firstOf(r.Lang, ""), r.Figure, fmt.Sprintf(format, r.Paper), "-", "-", "-", "-"}
+		line := []string{r.Table, cmp.Or(r.Game, "mean"), cmp.Or(r.Lang, ""), r.Figure, fmt.Sprintf(format, r.Paper), "-", "-", "-", "-"}
 		if r.Ours == nil {
 			untold++
 			continue

@@ -34,7 +34,7 @@ func playedLine(t *testing.T, line string) scheduler.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := spec.New(locales.Embedded(), [2]string{interfaceOf(f[1]), interfaceOf(f[2])}, rec.Job.Seed)
+	g, err := spec.New(locales.Embedded(), [2]string{InterfaceOf(f[1]), InterfaceOf(f[2])}, rec.Job.Seed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -239,7 +239,7 @@ func (u *GPUUse) table(b *strings.Builder, whole int) {
 	fmt.Fprintf(b, "\n%-8s%6s%9s%11s%11s%9s%11s\n", "gpu", "util", "power", "peak mem", "energy", "by", "throttled")
 	for _, g := range u.GPUs {
 		fmt.Fprintf(b, "%-8d%6s%9s%11s%11s%9s%11s\n", g.Index, figure(g.Utilization, 1, "%.0f%%"), figure(g.Watts, 1, "%.0f W"),
-			figure(g.PeakMemory, 1.0/(1<<30), "%.1f GB"), figure(g.Joules, 1e-3, "%.1f kJ"), firstOf(string(g.From), "-"), figure(g.Throttled, 100, "%.0f%%"))
+			figure(g.PeakMemory, 1.0/(1<<30), "%.1f GB"), figure(g.Joules, 1e-3, "%.1f kJ"), cmp.Or(string(g.From), "-"), figure(g.Throttled, 100, "%.0f%%"))
 		for _, name := range slices.Sorted(maps.Keys(g.Reasons)) {
 			fmt.Fprintf(b, "%-8s%s %.0f%%\n", "", name, 100*g.Reasons[name])
 		}

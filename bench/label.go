@@ -1,6 +1,9 @@
 package bench
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // A label is what a game's seat plays in, as Job.Langs, the tables and the pages
 // have it: a language, such as zh, or one with another to reason in, such as
@@ -14,13 +17,32 @@ func SplitLabel(label string) (lang, reason string) {
 	return lang, reason
 }
 
+// InterfaceOf is the language in which a game is shown to a seat with this label.
+func InterfaceOf(label string) string {
+	lang, _ := SplitLabel(label)
+	return lang
+}
+
+// ReasonsIn is the language that a label says to reason in: the interface's where
+// it names no other.
+func ReasonsIn(label string) string {
+	lang, reason := SplitLabel(label)
+	return cmp.Or(reason, lang)
+}
+
+// isPlain reports whether a label names no other language to reason in.
+func isPlain(label string) bool {
+	_, reason := SplitLabel(label)
+	return reason == ""
+}
+
 // JoinLabel is the label of an interface and a language to reason in.
 func JoinLabel(lang, reason string) string { return lang + "+" + reason }
 
 // Interfaces are the languages in which a game is shown to its two seats.
 func Interfaces(labels [2]string) (langs [2]string) {
 	for i, label := range labels {
-		langs[i], _ = SplitLabel(label)
+		langs[i] = InterfaceOf(label)
 	}
 	return langs
 }

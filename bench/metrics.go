@@ -2,7 +2,6 @@ package bench
 
 import (
 	"slices"
-	"strings"
 
 	"selfplay/scheduler"
 )
@@ -97,21 +96,12 @@ func (m Matrix) MeanMargin(a string, labels []string) (float64, bool) {
 func (m Matrix) rivals(a string, labels []string) []string {
 	var others []string
 	for _, b := range labels {
-		if _, played := m.Margin(a, b); played && isPlain(b) && interfaceOf(b) != interfaceOf(a) {
+		if _, played := m.Margin(a, b); played && isPlain(b) && InterfaceOf(b) != InterfaceOf(a) {
 			others = append(others, b)
 		}
 	}
 	return others
 }
-
-// interfaceOf is the language of the interface that a label names: zh of zh+fr.
-func interfaceOf(label string) string {
-	lang, _ := SplitLabel(label)
-	return lang
-}
-
-// isPlain reports whether a label names no other language to reason in.
-func isPlain(label string) bool { return !strings.Contains(label, "+") }
 
 // Recover is the recovery of the paper's Table 3: what of the distance from the
 // weak language's mean margin to the best one's a mean margin makes up. 1 is all
@@ -131,11 +121,11 @@ func recoveries(mu map[string]float64, labels []string) []Recovery {
 	best, ok := strongest(mu, labels)
 	for _, label := range labels {
 		own, played := mu[label]
-		floor, has := mu[interfaceOf(label)]
+		floor, has := mu[InterfaceOf(label)]
 		if isPlain(label) || !ok || !played || !has {
 			continue
 		}
-		r := Recovery{Label: label, Interface: interfaceOf(label), Best: best, Mu: own, MuFloor: floor, MuBest: mu[best]}
+		r := Recovery{Label: label, Interface: InterfaceOf(label), Best: best, Mu: own, MuFloor: floor, MuBest: mu[best]}
 		if share, ok := Recover(own, floor, mu[best]); ok {
 			r.Share = &share
 		}

@@ -41,7 +41,7 @@ func TestPaperNumbers(t *testing.T) {
 		if _, err := games.Lookup(r.Game); r.Game != "" && err != nil {
 			t.Error(err)
 		}
-		if _, ok := writtenIn[interfaceOf(r.Lang)]; r.Lang != "" && !ok {
+		if _, ok := writtenIn[InterfaceOf(r.Lang)]; r.Lang != "" && !ok {
 			t.Errorf("language %s", r.Lang)
 		}
 		if r.Table == "tictactoe" || r.Table == "simpletak" {

@@ -175,16 +175,9 @@ func (rep *Report) nim(rec scheduler.Record) {
 		table.update(j.Game, j.Langs[t.Seat], func(n NimPlay) NimPlay {
 			n.Mentions += nimMentions(t.Completion)
 			if t.Seat == 0 && !t.Event.Invalid && !seen {
-				n, seen = n.firstMove(reasonsIn(j.Langs[0]), t), true
+				n, seen = n.firstMove(ReasonsIn(j.Langs[0]), t), true
 			}
 			return n
 		})
 	}
-}
-
-// reasonsIn is the language that a label says to reason in: the interface's where
-// it names no other.
-func reasonsIn(label string) string {
-	lang, in := SplitLabel(label)
-	return firstOf(in, lang)
 }

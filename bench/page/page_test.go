@@ -28,14 +28,14 @@ func played(j scheduler.Job) scheduler.Record {
 	rules := map[string]string{"en": "[GAME] Rules.", "ar": "[اللعبة] قواعد.", "he": "[משחק] כללים.", "zh": "[游戏] 规则。"}
 	var history [2]string
 	for seat, lang := range j.Langs {
-		r.Result.Roles[seat], r.Result.Reasons[seat] = lang+hostile, rules[interfaceOf(lang)]+" & over"
-		history[seat] = rules[interfaceOf(lang)] + "\n\n 0 | 1 \n---+---\n"
+		r.Result.Roles[seat], r.Result.Reasons[seat] = lang+hostile, rules[bench.InterfaceOf(lang)]+" & over"
+		history[seat] = rules[bench.InterfaceOf(lang)] + "\n\n 0 | 1 \n---+---\n"
 	}
 	for i := range 4 {
 		seat := i % 2
-		history[seat] += fmt.Sprintf("\n%s board %d\n X | %d \n", rules[interfaceOf(j.Langs[seat])], i, i)
+		history[seat] += fmt.Sprintf("\n%s board %d\n X | %d \n", rules[bench.InterfaceOf(j.Langs[seat])], i, i)
 		r.Turns = append(r.Turns, scheduler.Turn{Seat: seat, Observation: history[seat],
-			Thinking: "think " + hostile, Completion: rules[interfaceOf(j.Langs[seat])] + "\n" + hostile, Action: "[" + hostile + "]",
+			Thinking: "think " + hostile, Completion: rules[bench.InterfaceOf(j.Langs[seat])] + "\n" + hostile, Action: "[" + hostile + "]",
 			Status: prompts.Raw, Finish: scheduler.FinishLength, CompletionTokens: 5,
 			Event: games.Event{Action: "[4]", Invalid: i == 1, Reason: hostile, Judged: i == 0}})
 	}

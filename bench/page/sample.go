@@ -147,16 +147,16 @@ func sampleOf(rec scheduler.Record) (sample, int) {
 	}
 	for i, label := range j.Langs {
 		s.Seats[i] = seat{Name: clean(rec.Result.Roles[i]), Lang: clean(label)}
-		s.Reasons = append(s.Reasons, text(i, rec.Result.Reasons[i], interfaceOf(label)))
+		s.Reasons = append(s.Reasons, text(i, rec.Result.Reasons[i], bench.InterfaceOf(label)))
 	}
 	var before [2]string
 	for i, t := range rec.Turns {
 		label := j.Langs[t.Seat]
 		s.Turns = append(s.Turns, turn{
 			Number: i + 1, Seat: t.Seat, First: before[t.Seat] == "",
-			Shown:    text(t.Seat, added(before[t.Seat], t.Observation), interfaceOf(label)),
-			Thinking: text(t.Seat, t.Thinking, reasonOf(label)),
-			Answer:   text(t.Seat, t.Completion, reasonOf(label)),
+			Shown:    text(t.Seat, added(before[t.Seat], t.Observation), bench.InterfaceOf(label)),
+			Thinking: text(t.Seat, t.Thinking, bench.ReasonsIn(label)),
+			Answer:   text(t.Seat, t.Completion, bench.ReasonsIn(label)),
 			Action:   actionOf(t), Notes: notes(t),
 		})
 		before[t.Seat] = t.Observation

@@ -18,21 +18,6 @@ type block struct {
 var rightToLeft = map[string]bool{"ar": true, "arc": true, "ckb": true, "dv": true, "fa": true, "he": true,
 	"iw": true, "ps": true, "sd": true, "syr": true, "ug": true, "ur": true, "yi": true}
 
-// interfaceOf and reasonOf take a seat's label apart: zh+fr is shown the game in
-// Chinese and told to reason in French.
-func interfaceOf(label string) string {
-	lang, _, _ := strings.Cut(label, "+")
-	return lang
-}
-
-func reasonOf(label string) string {
-	lang, reason, found := strings.Cut(label, "+")
-	if found {
-		return reason
-	}
-	return lang
-}
-
 // tag is a language in HTML's spelling.
 func tag(lang string) string { return strings.ReplaceAll(lang, "_", "-") }
 

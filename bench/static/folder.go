@@ -3,6 +3,7 @@ package static
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -189,7 +190,7 @@ func (f *Folder) Use(s Settings) error {
 		{"asked", f.settings.Asked, s.Asked},
 		{"model", f.settings.Model.SHA256 + f.settings.Model.Name, s.Model.SHA256 + s.Model.Name},
 		{"shots", fmt.Sprint(f.settings.Shots), fmt.Sprint(s.Shots)},
-		{"weights", f.settings.Weights, firstOf(s.Weights, f.settings.Weights)},
+		{"weights", f.settings.Weights, cmp.Or(s.Weights, f.settings.Weights)},
 	} {
 		if d.there != d.here {
 			return fmt.Errorf("%s holds other answers: %s is %s there, %s here: choose another --run folder", f.Dir, d.name, d.there, d.here)
@@ -201,13 +202,6 @@ func (f *Folder) Use(s Settings) error {
 		}
 	}
 	return nil
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // Begin makes the folder's settings these, which come before the first answer

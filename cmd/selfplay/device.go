@@ -180,7 +180,7 @@ func (f *deviceFlags) place(w io.Writer, devices []gpus.Device, path string, o i
 	}
 	for _, l := range p.Left {
 		if f.replicas == 0 {
-			fmt.Fprintf(w, "%v is left out: %s\n", l.Device, l.Why)
+			fmt.Fprintln(w, l)
 		}
 	}
 	return p.Groups, nil

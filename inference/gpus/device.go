@@ -1,6 +1,7 @@
 package gpus
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -208,7 +209,7 @@ func (p Process) String() string {
 
 // Lines describe the GPU for people: what it is, then what is on it.
 func (d Device) Lines() []string {
-	parts := []string{d.String() + ": " + firstOf(d.Name, "no name")}
+	parts := []string{d.String() + ": " + cmp.Or(d.Name, "no name")}
 	switch {
 	case d.Free != nil && d.Total != nil:
 		parts = append(parts, fmt.Sprintf("%s free of %s", size(*d.Free), size(*d.Total)))
@@ -217,7 +218,7 @@ func (d Device) Lines() []string {
 	default:
 		parts = append(parts, "memory is not told")
 	}
-	parts = append(parts, "driver "+firstOf(d.Driver, "unknown"), "CUDA "+firstOf(d.CUDA, "unknown"), "compute capability "+firstOf(d.Capability, "unknown"))
+	parts = append(parts, "driver "+cmp.Or(d.Driver, "unknown"), "CUDA "+cmp.Or(d.CUDA, "unknown"), "compute capability "+cmp.Or(d.Capability, "unknown"))
 	switch {
 	case d.ECC == nil:
 		parts = append(parts, "ECC unknown")
@@ -252,13 +253,6 @@ func (d Device) Warning() string {
 		return fmt.Sprintf("%v takes one process at a time: its compute mode is exclusive", d)
 	}
 	return ""
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // size is an amount of memory for people.

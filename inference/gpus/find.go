@@ -49,9 +49,6 @@ type Library struct {
 	hung atomic.Bool // a call never came back, so the library must stay
 }
 
-// Open starts the driver's own NVML; the error is an *OpenError.
-func Open() (*Library, error) { return New(nvml.New()) }
-
 // needed are the functions called that no fallback is for. The library is bound
 // lazily, so that calling one that an old driver lacks would end the process.
 var needed = []string{

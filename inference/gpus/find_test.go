@@ -50,7 +50,7 @@ func TestOpenWithoutLibrary(t *testing.T) {
 
 // Whatever this machine has, opening it ends in a library or an OpenError.
 func TestOpenHere(t *testing.T) {
-	l, err := Open()
+	l, err := New(nvml.New())
 	if err == nil {
 		l.Close()
 	} else if _, ok := errors.AsType[*OpenError](err); !ok {

@@ -77,18 +77,7 @@ type Left struct {
 	Why    string
 }
 
-// Lines are the placement for people, a line for each replica and each GPU left
-// out.
-func (p Placement) Lines() []string {
-	var lines []string
-	for i, g := range p.Groups {
-		lines = append(lines, fmt.Sprintf("replica %d: %v", i, g))
-	}
-	for _, l := range p.Left {
-		lines = append(lines, fmt.Sprintf("%v is left out: %s", l.Device, l.Why))
-	}
-	return lines
-}
+func (l Left) String() string { return fmt.Sprintf("%v is left out: %s", l.Device, l.Why) }
 
 // Place puts replicas of a model on the devices. A model that fits one GPU gets
 // a replica on every GPU with room for it; one that does not is split over as
@@ -107,7 +96,7 @@ func Place(devices []Device, need Need, replicas int, named bool) (Placement, er
 			continue
 		}
 		if _, ok := d.Room(); !ok {
-			return p, fmt.Errorf("%v does not tell its free memory (%s): leave it out with --gpus", d, firstOf(d.Name, "no name"))
+			return p, fmt.Errorf("%v does not tell its free memory (%s): leave it out with --gpus", d, cmp.Or(d.Name, "no name"))
 		}
 		able = append(able, d)
 	}
@@ -225,7 +214,7 @@ func (p Placement) check(devices []Device, need Need, replicas int, named bool) 
 		return fmt.Errorf("the model does not fit, even split over all GPUs: it needs %s of their %s of room (%s); take a smaller one, or free memory",
 			size(need.of(max(1, len(usable)))), size(roomOf(usable)), reasons)
 	case replicas > len(p.Groups):
-		return fmt.Errorf("--replicas %d: there is room for %d of %s each (%s)", replicas, len(p.Groups), size(need.Bytes), firstOf(reasons, "one is on every GPU"))
+		return fmt.Errorf("--replicas %d: there is room for %d of %s each (%s)", replicas, len(p.Groups), size(need.Bytes), cmp.Or(reasons, "one is on every GPU"))
 	case named && replicas == 0 && len(p.Left) > 0:
 		return fmt.Errorf("--gpus names GPUs that cannot be used (%s): leave them out, or free memory", reasons)
 	}
