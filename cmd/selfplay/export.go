@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -85,12 +84,4 @@ func writeDevice(path string, write func(io.Writer) error) error {
 	w := bufio.NewWriterSize(f, 1<<16)
 	err = write(w)
 	return errors.Join(err, w.Flush(), f.Close())
-}
-
-// withoutPath drops the path that the os package puts in front.
-func withoutPath(err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return pe.Err
-	}
-	return err
 }
