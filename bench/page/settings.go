@@ -44,14 +44,41 @@ func settings(runs []Run, names []string) section {
 	line("games", func(e bench.Experiment) string { return strings.Join(e.Games, " ") })
 	line("languages", func(e bench.Experiment) string { return strings.Join(e.Langs, " ") })
 	line("games a direction", func(e bench.Experiment) string { return thousands(e.N) })
+	line("opponents", func(e bench.Experiment) string { return strings.Join(e.Opponents, " ") })
+	line("stops early", func(e bench.Experiment) string {
+		if e.UntilCI == 0 {
+			return ""
+		}
+		return fmt.Sprintf("margin known to ±%g", e.UntilCI)
+	})
 	line("seed", func(e bench.Experiment) string { return fmt.Sprint(e.Seed) })
 	line("system prompt", func(e bench.Experiment) string { return e.System })
+	line("told to reason in", func(e bench.Experiment) string {
+		var labels []string
+		for _, r := range e.Reasoned {
+			labels = append(labels, r.Label)
+		}
+		return strings.Join(labels, " ")
+	})
 	line("thinking", func(e bench.Experiment) string { return e.Think })
-	line("temperature", func(e bench.Experiment) string { return fmt.Sprint(e.Temperature) })
-	line("top-k", func(e bench.Experiment) string { return fmt.Sprint(e.TopK) })
-	line("top-p", func(e bench.Experiment) string { return fmt.Sprint(e.TopP) })
-	line("tokens of an answer", func(e bench.Experiment) string { return thousands(e.MaxTokens) })
-	line("tokens of a turn", func(e bench.Experiment) string { return thousands(e.Context) })
+	prompted := func(name string, value func(bench.Experiment) string) { // a built-in policy is not
+		line(name, func(e bench.Experiment) string {
+			if e.System == "" {
+				return ""
+			}
+			return value(e)
+		})
+	}
+	prompted("temperature", func(e bench.Experiment) string { return fmt.Sprint(e.Temperature) })
+	prompted("top-k", func(e bench.Experiment) string { return fmt.Sprint(e.TopK) })
+	prompted("top-p", func(e bench.Experiment) string { return fmt.Sprint(e.TopP) })
+	prompted("tokens of an answer", func(e bench.Experiment) string {
+		if e.MaxTokens == 0 {
+			return "until the turn's are used up"
+		}
+		return thousands(e.MaxTokens)
+	})
+	prompted("tokens of a turn", func(e bench.Experiment) string { return thousands(e.Context) })
 	line("texts", func(e bench.Experiment) string { return e.Locales.Source + " " + e.Locales.SHA256 })
 	s.Groups = []group{{Tables: with(experiment)}}
 	for i, r := range runs {

@@ -51,16 +51,9 @@ func runReport(c *cobra.Command, f *reportFlags, runs []string) error {
 		if slices.Contains(runs[:i], dir) {
 			return usagef("run %s is given twice", dir)
 		}
-		rep, err := readReport(dir)
+		rep, err := readReport(dir, f)
 		if err != nil {
 			return err
-		}
-		if f.paper {
-			model, err := paperModel(f.paperModel, rep.Experiment.Model.Name)
-			if err != nil {
-				return err
-			}
-			rep.Compare(model)
 		}
 		reports = append(reports, rep)
 	}
@@ -100,11 +93,22 @@ func paperModel(given, played string) (string, error) {
 	return model, nil
 }
 
-func readReport(dir string) (*bench.Report, error) {
+func readReport(dir string, f *reportFlags) (*bench.Report, error) {
 	r, err := bench.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	return r.Report()
+	if !f.paper {
+		return r.Report()
+	}
+	model, err := paperModel(f.paperModel, r.Experiment.Model.Name) // before the games are read, which takes long
+	if err != nil {
+		return nil, err
+	}
+	rep, err := r.Report()
+	if err == nil {
+		rep.Compare(model)
+	}
+	return rep, err
 }
