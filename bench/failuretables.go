@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"selfplay/prompts"
 )
 
 // languageTable has a row for each label that has an entry and the columns that
@@ -140,7 +142,11 @@ func (rep *Report) writingTable(b *strings.Builder) {
 			perTurn(c.ThinkingTokens, c.Turns), thousands(c.Told), percentOf(Share{c.OtherScript, c.Told}), percentOf(Share{c.OtherLanguage, c.Told}))
 	}
 	g.write(b)
-	b.WriteString("told: answers long enough to tell what they are written in; of these, in another\nscript than asked, and in another language\n\n")
+	b.WriteString("told: answers long enough to tell what they are written in; of these, in another\nscript than asked, and in another language\n")
+	if lang := prompts.ReasonsIn(rep.Experiment.System); lang != "" {
+		fmt.Fprintf(b, "asked: %s, by the system prompt, where the label names no other language\n", lang)
+	}
+	b.WriteByte('\n')
 }
 
 // paperTable has the paper's numbers beside ours, where the run tells them.

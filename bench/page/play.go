@@ -135,7 +135,7 @@ func optionalShare(s *bench.Share) cell {
 // answers are what went wrong: by language, then by game and language.
 func (b *builder) answers() section {
 	s := section{ID: "answers", Title: "Answers",
-		Intro: "Truncated: thinking that never ended. At the limit: cut off by the tokens that an answer may take. Defaulted: unreadable, so that the rules took their default. Script and language are told of answers that are long enough. Shares from 10 % on are marked."}
+		Intro: "Truncated: thinking that never ended. At the limit: cut off by the tokens that an answer may take. Defaulted: unreadable, so that the rules took their default. Script and language are told of answers that are long enough, and are other than the label or the system prompt says to reason in, or else than the game is shown in. Shares from 10 % on are marked."}
 	all := group{Title: "All games"}
 	for i, r := range b.reports {
 		all.Tables = append(all.Tables, with(answerTable(b.names[i], r.Labels, r.ByLang))...)
