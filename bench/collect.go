@@ -39,7 +39,7 @@ func (c *collector) add(rec scheduler.Record) error {
 		a.add(t)
 		if lang := j.Langs[t.Seat]; j.Players[t.Seat] == "" {
 			c.label(lang)
-			a.written(ReasonsIn(lang), t.Completion)
+			a.written(c.rep.Experiment.ReasonsIn(lang), t.Completion)
 			c.qualities.add(j.Game, lang, t.Event)
 			byLang := c.rep.ByLang[lang]
 			byLang.plus(a)

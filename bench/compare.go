@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -73,8 +74,8 @@ func (c Comparison) Names() []string {
 	return names
 }
 
-// WriteText writes what the runs can be compared in, as tables for a terminal of
-// 120 columns.
+// WriteText writes what the runs can be compared in, as tables for a terminal of 80
+// columns.
 func (c Comparison) WriteText(w io.Writer) error {
 	var b strings.Builder
 	names := c.Names()
@@ -84,10 +85,16 @@ func (c Comparison) WriteText(w io.Writer) error {
 	b.WriteString("\nlanguage gap, and its 95 % interval\n")
 	c.gapTable(&b)
 	for _, game := range c.Games() {
+		fmt.Fprintf(&b, "%s\n", game)
 		c.meanTable(&b, game, func(rep *Report) (map[string]float64, map[string]Interval) { return rep.Mu[game], rep.MuCI[game] })
 	}
-	c.meanTable(&b, "mean over the games", func(rep *Report) (map[string]float64, map[string]Interval) { return rep.MuMean, rep.MuMeanCI })
-	b.WriteString("mean margin of the column's language over the others, and half of its 95 % interval\n\n")
+	b.WriteString("mean over the games\n")
+	c.meanTable(&b, "", func(rep *Report) (map[string]float64, map[string]Interval) { return rep.MuMean, rep.MuMeanCI })
+	b.WriteString("mean margin of the column's language over the others, and half of its 95 %\ninterval\n")
+	if slices.ContainsFunc(c.Runs, func(rep *Report) bool { return len(rep.Stopped) > 0 }) {
+		b.WriteString(earlyLegend)
+	}
+	b.WriteByte('\n')
 	for i, rep := range c.Runs {
 		if rep.Paper != nil {
 			fmt.Fprintf(&b, "%s\n", names[i])
@@ -106,7 +113,7 @@ func (c Comparison) gapTable(b *strings.Builder) {
 		g[0] = append(g[0], fmt.Sprintf("run %d", i+1), "")
 	}
 	g[0] = append(g[0], "average")
-	line := func(name string, average *float64, of func(*Report) (*float64, *Interval)) {
+	line := func(name, game string, average *float64, of func(*Report) (*float64, *Interval)) {
 		cells := []string{name}
 		for _, rep := range c.Runs {
 			v, ci := of(rep)
@@ -114,28 +121,28 @@ func (c Comparison) gapTable(b *strings.Builder) {
 				cells = append(cells, "-", "")
 				continue
 			}
-			cells = append(cells, fmt.Sprintf("%.2f", *v), spread(*ci, "%.2f"))
+			cells = append(cells, marked(fmt.Sprintf("%.2f", *v), rep.EarlyGap(game)), spread(*ci, "%.2f"))
 		}
 		g.row(append(cells, figure(average, 1, "%.2f"))...)
 	}
 	for _, game := range c.Games() {
-		line(game, entry(c.GapAverage, game), func(rep *Report) (*float64, *Interval) { return entry(rep.Gap, game), entry(rep.GapCI, game) })
+		line(game, game, entry(c.GapAverage, game), func(rep *Report) (*float64, *Interval) { return entry(rep.Gap, game), entry(rep.GapCI, game) })
 	}
-	line("average", c.GapMeanMean, func(rep *Report) (*float64, *Interval) { return rep.GapMean, rep.GapMeanCI })
+	line("average", "", c.GapMeanMean, func(rep *Report) (*float64, *Interval) { return rep.GapMean, rep.GapMeanCI })
 	g.write(b)
 	b.WriteByte('\n')
 }
 
 // meanTable has a row for each run and a column per language, the paper's Figure
-// F.1.
-func (c Comparison) meanTable(b *strings.Builder, title string, of func(*Report) (map[string]float64, map[string]Interval)) {
+// F.1, of a game or, with "", of the mean over the games.
+func (c Comparison) meanTable(b *strings.Builder, game string, of func(*Report) (map[string]float64, map[string]Interval)) {
 	labels := c.Labels()
-	g := grid{append([]string{title}, labels...)}
+	g := grid{append([]string{""}, labels...)}
 	for i, rep := range c.Runs {
 		mu, ci := of(rep)
 		values, halves := []string{fmt.Sprintf("run %d", i+1)}, []string{""}
 		for _, lang := range labels {
-			values = append(values, signed(mu, lang))
+			values = append(values, marked(signed(mu, lang), rep.EarlyMean(game, lang)))
 			if i, ok := ci[lang]; ok {
 				halves = append(halves, halfWidth(i))
 			} else {

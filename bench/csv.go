@@ -83,6 +83,8 @@ func (s *sheet) add(cells ...any) {
 			} else {
 				row = append(row, strconv.FormatFloat(*v, 'g', 10, 64))
 			}
+		case bool:
+			row = append(row, strconv.FormatBool(v))
 		case *bool:
 			if v == nil {
 				row = append(row, "")
@@ -108,9 +110,9 @@ func newSheet(name string, head ...string) *sheet { return &sheet{name, [][]stri
 
 // sheets are the tables of one run, always the same ones in the same order.
 func (rep *Report) sheets() []sheet {
-	margins := newSheet("margins", "game", "lang", "rival", "margin", "low", "high", "p", "p_holm")
-	means := newSheet("means", "game", "lang", "mean_margin", "low", "high", "first_mover", "first_low", "first_high")
-	gaps := newSheet("gaps", "game", "gap", "low", "high", "p", "p_holm", "seat_margin", "seat_low", "seat_high")
+	margins := newSheet("margins", "game", "lang", "rival", "margin", "low", "high", "p", "p_holm", "stopped_early")
+	means := newSheet("means", "game", "lang", "mean_margin", "low", "high", "first_mover", "first_low", "first_high", "stopped_early", "first_stopped_early")
+	gaps := newSheet("gaps", "game", "gap", "low", "high", "p", "p_holm", "seat_margin", "seat_low", "seat_high", "stopped_early", "seat_stopped_early")
 	games := newSheet("games", "game", "planned", "games", "wins0", "wins1", "draws", "invalid_losses")
 	for _, game := range rep.Experiment.Games {
 		rep.marginRows(margins, game)
@@ -123,18 +125,18 @@ func (rep *Report) sheets() []sheet {
 		if t := entry(rep.Tests, game); t != nil {
 			p, holm = &t.P, &t.PHolm
 		}
-		gaps.add(game, entry(rep.Gap, game), low, high, p, holm, entry(rep.SeatMargin, game), seatLow, seatHigh)
+		gaps.add(game, entry(rep.Gap, game), low, high, p, holm, entry(rep.SeatMargin, game), seatLow, seatHigh, rep.EarlyGap(game), rep.EarlySeat(game))
 	}
 	low, high := ends(rep.GapMeanCI)
 	var none *float64
-	gaps.add("mean", rep.GapMean, low, high, none, none, none, none, none)
+	gaps.add("mean", rep.GapMean, low, high, none, none, none, none, none, rep.EarlyGap(""), "")
 	for _, a := range rep.Labels {
 		low, high := ends(entry(rep.MuMeanCI, a))
-		means.add("mean", a, entry(rep.MuMean, a), low, high, none, none, none)
+		means.add("mean", a, entry(rep.MuMean, a), low, high, none, none, none, rep.EarlyMean("", a), "")
 		for _, b := range rep.Labels {
 			if v, ok := rep.MarginsMean[a][b]; ok {
 				ci := rep.MarginsMeanCI[a][b]
-				margins.add("mean", a, b, v, ci[0], ci[1], none, none)
+				margins.add("mean", a, b, v, ci[0], ci[1], none, none, rep.EarlyPair("", a, b))
 			}
 		}
 	}
@@ -160,7 +162,7 @@ func (rep *Report) marginRows(s *sheet, game string) {
 		for _, b := range rep.Labels {
 			if v, ok := rep.Margins[game][a][b]; ok {
 				ci, t := rep.MarginsCI[game][a][b], tests[[2]string{a, b}]
-				s.add(game, a, b, v, ci[0], ci[1], t.P, t.PHolm)
+				s.add(game, a, b, v, ci[0], ci[1], t.P, t.PHolm, rep.EarlyPair(game, a, b))
 			}
 		}
 	}
@@ -170,7 +172,7 @@ func (rep *Report) meanRows(s *sheet, game string) {
 	for _, a := range rep.Labels {
 		low, high := ends(entry(rep.MuCI[game], a))
 		firstLow, firstHigh := ends(entry(rep.FirstMoverCI[game], a))
-		s.add(game, a, entry(rep.Mu[game], a), low, high, entry(rep.FirstMover[game], a), firstLow, firstHigh)
+		s.add(game, a, entry(rep.Mu[game], a), low, high, entry(rep.FirstMover[game], a), firstLow, firstHigh, rep.EarlyMean(game, a), rep.EarlyPair(game, a, a))
 	}
 }
 
@@ -191,18 +193,18 @@ func (rep *Report) ratingSheet() sheet {
 }
 
 func (rep *Report) recoverySheet() sheet {
-	s := newSheet("recovery", "game", "label", "interface", "best", "mu", "mu_floor", "mu_best", "recovery", "low", "high")
+	s := newSheet("recovery", "game", "label", "interface", "best", "mu", "mu_floor", "mu_best", "recovery", "low", "high", "stopped_early")
 	for _, game := range rep.Experiment.Games {
 		for _, r := range rep.Recovery[game] {
 			low, high := ends(r.CI)
-			s.add(game, r.Label, r.Interface, r.Best, r.Mu, r.MuFloor, r.MuBest, r.Share, low, high)
+			s.add(game, r.Label, r.Interface, r.Best, r.Mu, r.MuFloor, r.MuBest, r.Share, low, high, rep.EarlyRecovery(game, r))
 		}
 	}
 	return *s
 }
 
 func (rep *Report) opponentSheet() sheet {
-	s := newSheet("opponents", "game", "opponent", "lang", "seat", "won", "lost", "drawn", "margin", "low", "high")
+	s := newSheet("opponents", "game", "opponent", "lang", "seat", "won", "lost", "drawn", "margin", "low", "high", "stopped_early")
 	for _, game := range rep.Experiment.Games {
 		for _, opponent := range slices.Sorted(maps.Keys(rep.Opponents[game])) {
 			for _, lang := range rep.Labels {
@@ -210,12 +212,12 @@ func (rep *Report) opponentSheet() sheet {
 				if !ok {
 					continue
 				}
-				a, b := v.Tally[0], v.Tally[1]
+				a, b, early := v.Tally[0], v.Tally[1], rep.EarlyAgainst(game, lang, opponent)
 				for seat, won := range []int{a.Wins0, b.Wins1} {
 					low, high := ends(v.SeatCI[seat])
-					s.add(game, opponent, lang, strconv.Itoa(seat), won, []int{a.Wins1, b.Wins0}[seat], v.Tally[seat].Draws, v.Seat[seat], low, high)
+					s.add(game, opponent, lang, strconv.Itoa(seat), won, []int{a.Wins1, b.Wins0}[seat], v.Tally[seat].Draws, v.Seat[seat], low, high, early)
 				}
-				s.add(game, opponent, lang, "both", a.Wins0+b.Wins1, a.Wins1+b.Wins0, a.Draws+b.Draws, v.Margin, v.CI[0], v.CI[1])
+				s.add(game, opponent, lang, "both", a.Wins0+b.Wins1, a.Wins1+b.Wins0, a.Draws+b.Draws, v.Margin, v.CI[0], v.CI[1], early)
 			}
 		}
 	}

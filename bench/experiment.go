@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"selfplay/prompts"
 )
 
 // format is the version of a run folder: of run.json and of the tables in
@@ -100,6 +102,14 @@ func (e Experiment) SystemOf(label string) string {
 		}
 	}
 	return e.System
+}
+
+// ReasonsIn is the language that a seat with this label is to reason in: the one that
+// its label names, else the one that the run's system prompt names, else that of its
+// interface.
+func (e Experiment) ReasonsIn(label string) string {
+	lang, reason := SplitLabel(label)
+	return cmp.Or(reason, prompts.ReasonsIn(e.System), lang)
 }
 
 // A setting is one line of an experiment, for comparing and for messages.

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"selfplay/prompts"
 )
 
 // languageTable has a row for each label that has an entry and the columns that
@@ -30,11 +32,11 @@ func (rep *Report) failureTables(b *strings.Builder) {
 		b.WriteString("how each language loses and plays, in percent but for whole numbers\n")
 	}
 	for _, game := range rep.Experiment.Games {
-		languageTable(b, game, rep.Labels, rep.TicTacToe[game], []string{"by row", "by column", "by diagonal", "defeats", "by two lines", "by invalid moves"},
+		languageTable(b, game, rep.Labels, rep.TicTacToe[game], []string{"by row", "by column", "by diagonal", "defeats", "two lines", "invalid moves"},
 			func(l LineLosses) []string {
 				return []string{percentOf(l.Row), percentOf(l.Column), percentOf(l.Diagonal), thousands(l.Defeats), thousands(l.Double), thousands(l.Forfeits)}
 			})
-		languageTable(b, game, rep.Labels, rep.SimpleTak[game], []string{"by row", "by column", "defeats", "by both", "by invalid moves"},
+		languageTable(b, game, rep.Labels, rep.SimpleTak[game], []string{"by row", "by column", "defeats", "both", "invalid moves"},
 			func(l PathLosses) []string {
 				return []string{percentOf(l.Row), percentOf(l.Column), thousands(l.Defeats), thousands(l.Double), thousands(l.Forfeits)}
 			})
@@ -55,8 +57,11 @@ func (rep *Report) failureTables(b *strings.Builder) {
 
 // recoveryTable is the paper's Table 3.
 func (rep *Report) recoveryTable(b *strings.Builder) {
-	g := grid{{"recovery", "label", "mean", "floor", "", "best", "", "recovered", "95 %"}}
+	if len(rep.Recovery) > 0 {
+		b.WriteString("recovered: of the way from the interface's own mean margin (floor) to the best\n")
+	}
 	for _, game := range rep.Experiment.Games {
+		g := grid{{game, "mean", "floor", "best", "", "recovered", "95 %"}}
 		for _, r := range rep.Recovery[game] {
 			share, ci := "-", "-"
 			if r.Share != nil {
@@ -65,12 +70,12 @@ func (rep *Report) recoveryTable(b *strings.Builder) {
 			if r.CI != nil {
 				ci = spread(Interval{100 * r.CI[0], 100 * r.CI[1]}, "%.0f")
 			}
-			g.row(game, r.Label, plus(r.Mu), r.Interface, plus(r.MuFloor), r.Best, plus(r.MuBest), share, ci)
+			g.row(r.Label, plus(r.Mu), plus(r.MuFloor), r.Best, plus(r.MuBest), marked(share, rep.EarlyRecovery(game, r)), ci)
 		}
-	}
-	if len(g) > 1 {
-		g.write(b)
-		b.WriteByte('\n')
+		if len(g) > 1 {
+			g.write(b)
+			b.WriteByte('\n')
+		}
 	}
 }
 
@@ -79,14 +84,14 @@ func (rep *Report) opponentTable(b *strings.Builder) {
 	g := grid{append([]string{"against"}, rep.Labels...)}
 	for _, game := range rep.Experiment.Games {
 		for _, opponent := range slices.Sorted(maps.Keys(rep.Opponents[game])) {
-			margins, widths := []string{game + " " + opponent}, []string{""}
+			margins, widths := []string{game}, []string{opponent}
 			for _, lang := range rep.Labels {
 				v, ok := rep.Opponents[game][opponent][lang]
 				if !ok {
 					margins, widths = append(margins, "-"), append(widths, "")
 					continue
 				}
-				margins, widths = append(margins, plus(v.Margin)), append(widths, halfWidth(v.CI))
+				margins, widths = append(margins, marked(plus(v.Margin), rep.EarlyAgainst(game, lang, opponent))), append(widths, halfWidth(v.CI))
 			}
 			g.row(margins...)
 			g.row(widths...)
@@ -133,43 +138,64 @@ func (rep *Report) strengthTable(b *strings.Builder) {
 // writingTable has a row per language: how answers fail, how long they are, and
 // what they are written in.
 func (rep *Report) writingTable(b *strings.Builder) {
-	g := grid{{"per answer", "invalid %", "truncated %", "tokens", "thinking", "told", "other script %", "language %"}}
+	g := grid{{"per answer", "invalid", "truncated", "tokens", "thinking", "told", "script", "language"}}
 	for _, lang := range rep.Labels {
 		c := rep.ByLang[lang]
 		g.row(lang, percentOf(Share{c.Invalid, c.Turns}), percentOf(Share{c.Truncated, c.Turns}), perTurn(c.CompletionTokens, c.Turns),
 			perTurn(c.ThinkingTokens, c.Turns), thousands(c.Told), percentOf(Share{c.OtherScript, c.Told}), percentOf(Share{c.OtherLanguage, c.Told}))
 	}
 	g.write(b)
-	b.WriteString("told: answers long enough to tell what they are written in; of these, in another\nscript than asked, and in another language\n\n")
+	b.WriteString("in percent: invalid, truncated; told: answers long enough to tell what they are\nwritten in; in percent of these, in another script than asked, or language\n")
+	if lang := prompts.ReasonsIn(rep.Experiment.System); lang != "" {
+		fmt.Fprintf(b, "asked: %s, by the system prompt, where the label names no other language\n", lang)
+	}
+	b.WriteByte('\n')
 }
 
-// paperTable has the paper's numbers beside ours, where the run tells them.
+// paperTable has the paper's numbers beside ours, where the run tells them: a block
+// for each table and game, and one for all gaps.
 func (rep *Report) paperTable(b *strings.Builder) {
 	if rep.Paper == nil {
 		return
 	}
 	told, within, untold := 0, 0, 0
-	g := grid{{"paper", "game", "lang", "figure", "theirs", "ours", "95 %", "off by", "within"}}
+	var g grid
 	for _, r := range rep.Paper {
-		format := "%.1f"
-		if r.Table == "gap" || r.Figure == "mu" {
-			format = "%.2f"
-		}
-		if r.Figure == "mentions" {
-			format = "%.0f"
-		}
-		line := []string{r.Table, cmp.Or(r.Game, "mean"), cmp.Or(r.Lang, ""), r.Figure, fmt.Sprintf(format, r.Paper), "-", "-", "-", "-"}
 		if r.Ours == nil {
 			untold++
 			continue
 		}
-		line[5], line[7] = fmt.Sprintf(format, *r.Ours), noMinusZero(fmt.Sprintf("%+"+format[1:], *r.Diff))
+		title, name := "paper: "+r.Table+", "+r.Game, r.Lang+" "+r.Figure
+		if r.Table == "gap" {
+			title, name = "paper: gap", cmp.Or(r.Game, "mean")
+		}
+		if len(g) > 0 && g[0][0] != title {
+			g.write(b)
+			b.WriteByte('\n')
+			g = nil
+		}
+		if len(g) == 0 {
+			g.row(title, "theirs", "ours", "95 %", "off by", "within")
+		}
+		format := r.format()
+		line := []string{name, fmt.Sprintf(format, r.Paper), fmt.Sprintf(format, *r.Ours), "-", noMinusZero(fmt.Sprintf("%+"+format[1:], *r.Diff)), "-"}
 		if r.CI != nil {
-			line[6], line[8] = spread(*r.CI, format), map[bool]string{true: "yes", false: "no"}[*r.Within]
+			line[3], line[5] = spread(*r.CI, format), map[bool]string{true: "yes", false: "no"}[*r.Within]
 			told, within = told+1, within+oneIf(*r.Within)
 		}
 		g.row(line...)
 	}
 	g.write(b)
-	fmt.Fprintf(b, "%d of %d numbers of the paper lie within this run's 95 %% interval; of %d it tells nothing\n", within, told, untold)
+	fmt.Fprintf(b, "%d of %d numbers of the paper lie within this run's 95 %% interval;\nof %d it tells nothing\n", within, told, untold)
+}
+
+// format is how the paper prints such a number.
+func (r PaperRow) format() string {
+	switch {
+	case r.Table == "gap" || r.Figure == "mu":
+		return "%.2f"
+	case r.Figure == "mentions":
+		return "%.0f"
+	}
+	return "%.1f"
 }

@@ -232,23 +232,29 @@ func TestFortyGamesAnswers(t *testing.T) {
 
 // What the tables say of these games, as a reader sees it.
 func TestFortyGamesText(t *testing.T) {
-	var out strings.Builder
-	if err := fortyGames(t).WriteText(&out, "RUN"); err != nil {
-		t.Fatal(err)
-	}
+	out := textOf(t, fortyGames(t))
 	for _, want := range []string{`
-recovery      label   mean  floor         best         recovered         95 %
-TicTacToe-v0  he+en  +0.50     he  -0.25    en  +0.25       150%`, `
-against                          en     he  he+en
-TicTacToe-v0 builtin:optimal  -0.50  -0.50      -
+          en     he   mean         he+en
+en         .  +0.25  +0.25  ±0.56  -0.50
+he     -0.25      .  -0.25  ±0.56      -
+he+en  +0.50      -  +0.50  ±0.83      .
+first  +0.00  +0.50
+gap 0.50 (0.00 to 1.58), p 0.379, 1.000 corrected
+moving first +0.43 (+0.12 to +0.74)
 `, `
-TicTacToe-v0  by row  by column  by diagonal  defeats  by two lines  by invalid moves
-en              80.0       20.0          0.0        5             0                 1
-he              33.3       50.0         16.7        5             1                 1
+TicTacToe-v0   mean  floor  best         recovered         95 %
+he+en         +0.50  -0.25    en  +0.25       150%`, `
+against             en     he  he+en
+TicTacToe-v0     -0.50  -0.50      -
+builtin:optimal  ±0.83  ±0.83
 `, `
-SimpleTak-v0  by row  by column  defeats  by both  by invalid moves
-en              50.0       50.0        2        0                 0
-he              50.0       50.0        5        1                 1
+TicTacToe-v0  by row  by column  by diagonal  defeats  two lines  invalid moves
+en              80.0       20.0          0.0        5          0              1
+he              33.3       50.0         16.7        5          1              1
+`, `
+SimpleTak-v0  by row  by column  defeats  both  invalid moves
+en              50.0       50.0        2     0              0
+he              50.0       50.0        5     1              1
 `, `
 KuhnPoker-v0  invalid  BluffJ  BetQ  ValueK  CallK  FoldK
 en                4.8    50.0   0.0    30.0  100.0    0.0
@@ -258,11 +264,11 @@ Nim-v0   won  mentions  first move optimal  in own script  in Latin script
 en      57.1         2                50.0
 he      66.7         4                75.0          100.0              0.0
 `} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("got:\n%s\nwant in it:%s", out.String(), want)
+		if !strings.Contains(out, want) {
+			t.Errorf("got:\n%s\nwant in it:%s", out, want)
 		}
 	}
-	for line := range strings.Lines(out.String()) {
+	for line := range strings.Lines(out) {
 		if strings.HasSuffix(strings.TrimSuffix(line, "\n"), " ") {
 			t.Errorf("blanks at the end of %q", line)
 		}

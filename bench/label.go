@@ -1,9 +1,6 @@
 package bench
 
-import (
-	"cmp"
-	"strings"
-)
+import "strings"
 
 // A label is what a game's seat plays in, as Job.Langs, the tables and the pages
 // have it: a language, such as zh, or one with another to reason in, such as
@@ -21,13 +18,6 @@ func SplitLabel(label string) (lang, reason string) {
 func InterfaceOf(label string) string {
 	lang, _ := SplitLabel(label)
 	return lang
-}
-
-// ReasonsIn is the language that a label says to reason in: the interface's where
-// it names no other.
-func ReasonsIn(label string) string {
-	lang, reason := SplitLabel(label)
-	return cmp.Or(reason, lang)
 }
 
 // isPlain reports whether a label names no other language to reason in.

@@ -96,12 +96,15 @@ func (m Matrix) MeanMargin(a string, labels []string) (float64, bool) {
 func (m Matrix) rivals(a string, labels []string) []string {
 	var others []string
 	for _, b := range labels {
-		if _, played := m.Margin(a, b); played && isPlain(b) && InterfaceOf(b) != InterfaceOf(a) {
+		if _, played := m.Margin(a, b); played && isRival(a, b) {
 			others = append(others, b)
 		}
 	}
 	return others
 }
+
+// isRival says whether the mean margin of a counts b.
+func isRival(a, b string) bool { return isPlain(b) && InterfaceOf(b) != InterfaceOf(a) }
 
 // Recover is the recovery of the paper's Table 3: what of the distance from the
 // weak language's mean margin to the best one's a mean margin makes up. 1 is all

@@ -132,7 +132,7 @@ func TestSideBySide(t *testing.T) {
 	if err := c.WriteText(&out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"1  forty a: 40 of ", "\nNim-v0             0.40  0.00 to 2.00   2.00  0.80 to 2.00     1.20\n", "\nNim-v0     en     he  he+en     zh\nrun 1   -0.20  +0.20      -      -\n", "\nrun 2   -1.00      -      -  +1.00\n"} {
+	for _, want := range []string{"1  forty a: 40 of ", "\nNim-v0             0.40  0.00 to 2.00   2.00  0.80 to 2.00     1.20\n", "\nNim-v0\n          en     he  he+en     zh\nrun 1  -0.20  +0.20      -      -\n", "\nrun 2  -1.00      -      -  +1.00\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in:\n%s", want, out.String())
 		}

@@ -89,21 +89,17 @@ func (rep *Report) perfectTables(b *strings.Builder) {
 }
 
 func perfectTable(b *strings.Builder, name string, games, langs []string, values map[string]map[string]float64) {
-	label, column := widest(games, len(name)), max(7, widest(langs, 0)+1)
-	fmt.Fprintf(b, "%-*s", label, name)
-	for _, lang := range langs {
-		fmt.Fprintf(b, "%*s", column, lang)
-	}
-	b.WriteByte('\n')
+	g := grid{append([]string{name}, langs...)}
 	for _, game := range games {
-		fmt.Fprintf(b, "%-*s", label, game)
+		row := []string{game}
 		for _, lang := range langs {
 			cell := "-"
 			if v, ok := values[game][lang]; ok {
 				cell = fmt.Sprintf("%.3f", v)
 			}
-			fmt.Fprintf(b, "%*s", column, cell)
+			row = append(row, cell)
 		}
-		b.WriteByte('\n')
+		g.row(row...)
 	}
+	g.write(b)
 }

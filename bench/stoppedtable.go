@@ -6,13 +6,51 @@ import (
 	"strings"
 )
 
+// Intervals for a fixed number of games are a little too narrow where a cell stopped
+// because it was known well enough. Tables mark what is of such a cell, or made of
+// several with one among them; game "" is any of the run's.
+
+// EarlyPair says whether two labels stopped early, or a label with itself.
+func (rep *Report) EarlyPair(game, a, b string) bool {
+	return rep.early(game, "", func(c StoppedCell) bool {
+		return c.Labels == [2]string{a, b} || c.Labels == [2]string{b, a}
+	})
+}
+
+// EarlyMean says so of the mean margin of a label.
+func (rep *Report) EarlyMean(game, a string) bool {
+	return slices.ContainsFunc(rep.Labels, func(b string) bool { return isRival(a, b) && rep.EarlyPair(game, a, b) })
+}
+
+// EarlyGap says so of a language gap.
+func (rep *Report) EarlyGap(game string) bool {
+	return slices.ContainsFunc(rep.Labels, func(a string) bool { return isPlain(a) && rep.EarlyMean(game, a) })
+}
+
+// EarlyRecovery says so of a recovery in a game.
+func (rep *Report) EarlyRecovery(game string, r Recovery) bool {
+	return rep.EarlyMean(game, r.Label) || rep.EarlyMean(game, r.Interface) || rep.EarlyMean(game, r.Best)
+}
+
+// EarlySeat says so of what moving first is worth.
+func (rep *Report) EarlySeat(game string) bool {
+	return rep.early(game, "", func(StoppedCell) bool { return true })
+}
+
+// EarlyAgainst says so of a label against an opponent.
+func (rep *Report) EarlyAgainst(game, label, opponent string) bool {
+	return rep.early(game, opponent, func(c StoppedCell) bool { return c.Labels[0] == label })
+}
+
+func (rep *Report) early(game, opponent string, is func(StoppedCell) bool) bool {
+	return slices.ContainsFunc(rep.Stopped, func(c StoppedCell) bool {
+		return (game == "" || c.Game == game) && c.Opponent == opponent && is(c)
+	})
+}
+
 // stoppedTable says which cells of a game stopped before their last game.
 func (rep *Report) stoppedTable(b *strings.Builder, game string) {
-	if !slices.ContainsFunc(rep.Stopped, func(c StoppedCell) bool { return c.Game == game }) {
-		return
-	}
-	fmt.Fprintf(b, "stopped before n %s:", thousands(rep.Experiment.N))
-	separator := " "
+	var cells []string
 	for _, c := range rep.Stopped {
 		if c.Game != game {
 			continue
@@ -21,8 +59,9 @@ func (rep *Report) stoppedTable(b *strings.Builder, game string) {
 		if c.Opponent != "" {
 			name = c.Labels[0] + " against " + c.Opponent
 		}
-		fmt.Fprintf(b, "%s%s at %s (margin %+.2f to %+.2f)", separator, name, thousands(c.N), c.Low, c.High)
-		separator = ", "
+		cells = append(cells, fmt.Sprintf("%s at %s (margin %+.2f to %+.2f)", name, thousands(c.N), c.Low, c.High))
 	}
-	b.WriteByte('\n')
+	if len(cells) > 0 {
+		wrap(b, "stopped before n "+thousands(rep.Experiment.N), cells)
+	}
 }

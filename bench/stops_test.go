@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -122,6 +124,87 @@ func TestStopsAreReported(t *testing.T) {
 	if err := sum.Report.WriteText(&b, "run"); err != nil || !strings.Contains(b.String(), "stopped before n 160: en-en at 50 (margin ") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
+}
+
+// What is of a cell that stopped early is marked, in the terminal and in the files, and
+// nothing else.
+func TestStopsAreMarked(t *testing.T) {
+	cell := func(a, b, opponent string) StoppedCell {
+		return StoppedCell{Cell: Cell{Game: "Nim-v0", Labels: [2]string{a, b}, Opponent: opponent}}
+	}
+	for _, c := range []struct {
+		name                 string
+		stopped              StoppedCell
+		pair, mean, gap, own bool // of en and de; of en; of the game; of de with itself
+		seat, against        bool
+	}{
+		{"a pair", cell("en", "de", ""), true, true, true, false, true, false},
+		{"another pair", cell("de", "fr", ""), false, false, true, false, true, false},
+		{"with itself", cell("de", "de", ""), false, false, false, true, true, false},
+		{"a label", cell("en", "de+fr", ""), false, false, false, false, true, false},
+		{"an opponent", cell("en", "en", "builtin:random"), false, false, false, false, false, true},
+	} {
+		rep := &Report{Labels: []string{"en", "de", "fr", "de+fr"}, Stopped: []StoppedCell{c.stopped}}
+		for _, game := range []string{"Nim-v0", "", "TicTacToe-v0"} {
+			here := game != "TicTacToe-v0"
+			got := []bool{rep.EarlyPair(game, "en", "de"), rep.EarlyPair(game, "de", "en"), rep.EarlyMean(game, "en"), rep.EarlyGap(game), rep.EarlyPair(game, "de", "de"),
+				rep.EarlySeat(game), rep.EarlyAgainst(game, "en", "builtin:random"), rep.EarlyAgainst(game, "en", "builtin:optimal"), rep.EarlyAgainst(game, "de", "builtin:random")}
+			want := []bool{c.pair && here, c.pair && here, c.mean && here, c.gap && here, c.own && here, c.seat && here, c.against && here, false, false}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, %q: %v, want %v", c.name, game, got, want)
+			}
+		}
+		if got, want := rep.EarlyMean("Nim-v0", "de+fr"), c.name == "a label"; got != want {
+			t.Errorf("%s: the label's mean is marked: %v", c.name, got)
+		}
+	}
+	rep := fortyGames(t)
+	plain := textOf(t, rep)
+	rep.Stopped = []StoppedCell{cell("en", "he", "")}
+	rep.Stopped[0].Game = "TicTacToe-v0"
+	marked := textOf(t, rep)
+	for _, want := range []string{"\nen         .  +0.25* +0.25* ±0.56  -0.50\n", "\nfirst  +0.00  +0.50\n", "\ngap 0.50* (", "\nmoving first +0.43* (", "150%* -", "\nmean gap 0.56* (", "\n" + earlyLegend} {
+		if !strings.Contains(marked, want) {
+			t.Errorf("no %q in:\n%s", want, marked)
+		}
+	}
+	if strings.Contains(plain, earlyMark) {
+		t.Errorf("marks in:\n%s", plain)
+	}
+	dir := t.TempDir()
+	if err := SideBySide([]*Report{rep}).WriteCSV(dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, ends := range map[string]map[string]string{ // how a line that begins so ends
+		"margins":   {",forty,TicTacToe-v0,en,he,": ",true", ",forty,TicTacToe-v0,en,he+en,": ",false", ",forty,Nim-v0,en,he,": ",false", ",forty,mean,en,he,": ",true"},
+		"means":     {",forty,TicTacToe-v0,en,": ",true,false", ",forty,Nim-v0,en,": ",false,false", ",forty,mean,en,": ",true,"},
+		"gaps":      {",forty,TicTacToe-v0,": ",true,true", ",forty,Nim-v0,": ",false,false", ",forty,mean,": ",true,"},
+		"recovery":  {",forty,TicTacToe-v0,he+en,": ",true"},
+		"opponents": {",forty,TicTacToe-v0,builtin:optimal,en,both,": ",false"},
+	} {
+		data, err := os.ReadFile(filepath.Join(dir, name+".csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for begins, end := range ends {
+			found := false
+			for line := range strings.Lines(string(data)) {
+				found = found || strings.HasPrefix(line, begins) && strings.HasSuffix(line, end+"\n")
+			}
+			if !found {
+				t.Errorf("%s.csv: no line %s...%s in\n%s", name, begins, end, data)
+			}
+		}
+	}
+}
+
+func textOf(t *testing.T, rep *Report) string {
+	t.Helper()
+	var out strings.Builder
+	if err := rep.WriteText(&out, "RUN"); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
 }
 
 // What a cell has seen is half of what A won in both roles: of a language with itself

@@ -3,12 +3,13 @@ package bench
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
-// WriteText writes the report as tables for a terminal: with eight languages
-// they fit in 120 columns. dir is the run folder that it comes from.
+// WriteText writes the report as tables for a terminal of 80 columns. dir is the run
+// folder that it comes from.
 func (rep *Report) WriteText(w io.Writer, dir string) error {
 	var b strings.Builder
 	e := rep.Experiment
@@ -17,9 +18,9 @@ func (rep *Report) WriteText(w io.Writer, dir string) error {
 	}
 	if len(e.Games) > 1 && len(e.Opponents) == 0 {
 		fmt.Fprintf(&b, "mean over the games\n")
-		marginTable(&b, rep.Labels, rep.MarginsMean, rep.MuMean, rep.MuMeanCI, nil)
+		rep.marginTable(&b, "")
 		if rep.GapMean != nil {
-			fmt.Fprintf(&b, "mean gap %.2f (%s)\n", *rep.GapMean, spread(*rep.GapMeanCI, "%.2f"))
+			fmt.Fprintf(&b, "mean gap %s (%s)\n", marked(fmt.Sprintf("%.2f", *rep.GapMean), rep.EarlyGap("")), spread(*rep.GapMeanCI, "%.2f"))
 		}
 		b.WriteByte('\n')
 	}
@@ -30,7 +31,10 @@ func (rep *Report) WriteText(w io.Writer, dir string) error {
 	b.WriteString("± and brackets: 95 % intervals\n")
 	if len(rep.Tests) > 0 {
 		b.WriteString("p: chance of such a gap if all languages are equal, and corrected for the number\nof games (Holm)\n")
-		b.WriteString("apart: pairs whose margin is no chance, corrected for all pairs of the game (Holm)\n")
+		b.WriteString("apart: pairs whose margin is no chance, corrected for all pairs of the game\n(Holm)\n")
+	}
+	if len(rep.Stopped) > 0 {
+		b.WriteString(earlyLegend)
 	}
 	b.WriteByte('\n')
 	rep.strengthTable(&b)
@@ -55,22 +59,18 @@ func (rep *Report) gameText(b *strings.Builder, game string) {
 	c := rep.ByGame[game]
 	fmt.Fprintf(b, "%s: %s of %s games\n", game, thousands(c.Games), thousands(c.Planned))
 	if len(rep.Experiment.Opponents) == 0 {
-		marginTable(b, rep.Labels, rep.Margins[game], rep.Mu[game], rep.MuCI[game], rep.FirstMover[game])
+		rep.marginTable(b, game)
 	}
 	rep.stoppedTable(b, game)
-	var worth []string
 	if gap, ok := rep.Gap[game]; ok {
 		p := pValue(rep.Tests[game].P)
 		if len(rep.Gap) > 1 {
 			p += fmt.Sprintf(", %.3f corrected", rep.Tests[game].PHolm)
 		}
-		worth = append(worth, fmt.Sprintf("gap %.2f (%s), %s", gap, spread(rep.GapCI[game], "%.2f"), p))
+		fmt.Fprintf(b, "gap %s (%s), %s\n", marked(fmt.Sprintf("%.2f", gap), rep.EarlyGap(game)), spread(rep.GapCI[game], "%.2f"), p)
 	}
 	if v, ok := rep.SeatMargin[game]; ok {
-		worth = append(worth, fmt.Sprintf("moving first %s (%s)", plus(v), spread(rep.SeatMarginCI[game], "%+.2f")))
-	}
-	if len(worth) > 0 {
-		b.WriteString(strings.Join(worth, "; ") + "\n")
+		fmt.Fprintf(b, "moving first %s (%s)\n", marked(plus(v), rep.EarlySeat(game)), spread(rep.SeatMarginCI[game], "%+.2f"))
 	}
 	fmt.Fprintf(b, "seat 0 won %s, seat 1 %s, drawn %s, lost by invalid moves %s\n",
 		thousands(c.Wins0), thousands(c.Wins1), thousands(c.Draws), thousands(c.InvalidLosses))
@@ -90,67 +90,65 @@ func (rep *Report) gameText(b *strings.Builder, game string) {
 	b.WriteByte('\n')
 }
 
-// wrap writes a list in lines of a terminal's width.
-func wrap(b *strings.Builder, line string, items []string) {
-	for i, item := range items {
-		separator := ", "
-		if i == 0 {
-			separator = ": "
-		}
-		if len(line)+len(separator)+len(item) > 100 {
-			b.WriteString(line + ",\n")
-			line, separator = "", "  "
-		}
-		line += separator + item
+// marginTable has a row and a column per label, of a game or, with "", of the mean
+// over the games. The mean margin of a row and half of its interval are over the
+// languages, and stand between these and the labels that reason in another one. The
+// last row, of a game, has what moving first is worth.
+func (rep *Report) marginTable(b *strings.Builder, game string) {
+	margins, mu, ci := rep.Margins[game], rep.Mu[game], rep.MuCI[game]
+	if game == "" {
+		margins, mu, ci = rep.MarginsMean, rep.MuMean, rep.MuMeanCI
 	}
-	b.WriteString(line + "\n")
-}
-
-// marginTable has a row and a column per language, last columns with the mean
-// margin and half of its interval, and a last row with the first mover's margin
-// if first is not nil.
-func marginTable(b *strings.Builder, langs []string, margins map[string]map[string]float64, mu map[string]float64, ci map[string]Interval, first map[string]float64) {
-	label := widest(langs, len("first"))
-	column := max(7, widest(langs, 0)+1)
-	row := func(name string, cell func(lang string) string, last string) {
-		fmt.Fprintf(b, "%-*s", label, name)
-		for _, lang := range langs {
-			fmt.Fprintf(b, "%*s", column, cell(lang))
+	var plain, reasoned []string
+	for _, label := range rep.Labels {
+		if isPlain(label) {
+			plain = append(plain, label)
+		} else {
+			reasoned = append(reasoned, label)
 		}
-		value, half, _ := strings.Cut(last, " ")
-		b.WriteString(strings.TrimRight(fmt.Sprintf("%*s %s", column, value, half), " ") + "\n")
 	}
-	means := func(a string) string {
-		if i, ok := ci[a]; ok {
-			return signed(mu, a) + " " + halfWidth(i)
-		}
-		return signed(mu, a)
+	g := grid{slices.Concat([]string{""}, plain, []string{"mean", ""}, reasoned)}
+	first := []string{"first"}
+	for _, lang := range plain {
+		first = append(first, marked(signed(rep.FirstMover[game], lang), rep.EarlyPair(game, lang, lang)))
 	}
-	row("", func(lang string) string { return lang }, "mean")
-	for _, a := range langs {
-		row(a, func(lang string) string {
-			if a == lang {
-				return "."
+	for _, a := range rep.Labels {
+		row, half := []string{a}, ""
+		over := func(others []string) {
+			for _, other := range others {
+				cell := "."
+				if a != other {
+					cell = marked(signed(margins[a], other), rep.EarlyPair(game, a, other))
+				}
+				row = append(row, cell)
 			}
-			return signed(margins[a], lang)
-		}, means(a))
+		}
+		if i, ok := ci[a]; ok {
+			half = halfWidth(i)
+		}
+		over(plain)
+		row = append(row, marked(signed(mu, a), rep.EarlyMean(game, a)), half)
+		over(reasoned)
+		g.row(row...)
 	}
-	if first != nil {
-		row("first", func(lang string) string { return signed(first, lang) }, "")
+	if game != "" {
+		g.row(first...)
 	}
+	g.write(b)
 }
 
 // answerTable has a row per language and a column per kind of answer. What cuts
 // answers off or makes them invalid is seen here.
 func answerTable(b *strings.Builder, langs []string, byLang map[string]AnswerCounts) {
-	label := widest(langs, len("answers"))
-	fmt.Fprintf(b, "%-*s%11s%10s%10s%10s%8s%8s%8s%8s\n", label, "answers",
-		"all", "boxed", "raw", "truncated", "length", "context", "invalid", "default")
+	g := grid{{"answers", "all", "boxed", "raw", "truncated", "length", "context", "invalid", "default"}}
 	for _, lang := range langs {
-		c := byLang[lang]
-		fmt.Fprintf(b, "%-*s%11d%10d%10d%10d%8d%8d%8d%8d\n", label, lang,
-			c.Turns, c.Boxed, c.Raw, c.Truncated, c.Length, c.Context, c.Invalid, c.Defaulted)
+		c, row := byLang[lang], []string{lang}
+		for _, n := range []int{c.Turns, c.Boxed, c.Raw, c.Truncated, c.Length, c.Context, c.Invalid, c.Defaulted} {
+			row = append(row, strconv.Itoa(n))
+		}
+		g.row(row...)
 	}
+	g.write(b)
 }
 
 // signed is a margin, or "-" where there is none.
@@ -165,12 +163,4 @@ func signed(values map[string]float64, key string) string {
 // plus is a margin with its sign.
 func plus(v float64) string {
 	return noMinusZero(fmt.Sprintf("%+.2f", v))
-}
-
-// widest is the length of the longest name, at least least.
-func widest(names []string, least int) int {
-	for _, name := range names {
-		least = max(least, utf8.RuneCountInString(name))
-	}
-	return least
 }

@@ -175,7 +175,7 @@ func (rep *Report) nim(rec scheduler.Record) {
 		table.update(j.Game, j.Langs[t.Seat], func(n NimPlay) NimPlay {
 			n.Mentions += nimMentions(t.Completion)
 			if t.Seat == 0 && !t.Event.Invalid && !seen {
-				n, seen = n.firstMove(ReasonsIn(j.Langs[0]), t), true
+				n, seen = n.firstMove(rep.Experiment.ReasonsIn(j.Langs[0]), t), true
 			}
 			return n
 		})

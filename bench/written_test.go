@@ -1,6 +1,12 @@
 package bench
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"selfplay/prompts"
+	"selfplay/scheduler"
+)
 
 func TestIdentify(t *testing.T) {
 	for _, c := range []struct {
@@ -50,6 +56,36 @@ func TestWritten(t *testing.T) {
 		var got AnswerCounts
 		if got.written(c.asked, c.text); got != c.want {
 			t.Errorf("asked %s, %q: %+v, want %+v", c.asked, c.text, got, c.want)
+		}
+	}
+}
+
+// What answers are held against is what the label names, else what the run's system
+// prompt names, else the interface.
+func TestWrittenAsAsked(t *testing.T) {
+	const french = "Je prends la case qui est au milieu pour gagner."
+	inFrench, err := prompts.ReasonIn("fr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ system, label, want string }{
+		{prompts.LanguageConditioned, "de", "de"}, {prompts.Default, "de", "de"}, {"", "de", "de"},
+		{inFrench, "de", "fr"}, {inFrench, "fr", "fr"}, {inFrench, "de+en", "en"}, {prompts.LanguageConditioned, "de+fr", "fr"},
+	} {
+		e := Experiment{Games: []string{"Nim-v0"}, Langs: []string{"de", "en"}, N: 1, System: c.system}
+		col := newCollector(e)
+		err := col.add(scheduler.Record{Job: scheduler.Job{Game: "Nim-v0", Langs: [2]string{c.label, "en"}}, Turns: []scheduler.Turn{{Completion: french}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := AnswerCounts{Turns: 1, Told: 1, OtherLanguage: oneIf(c.want != "fr")}
+		if got := col.rep.ByLang[c.label]; got != want || e.ReasonsIn(c.label) != c.want {
+			t.Errorf("%s told %q: %+v, want %+v; %s", c.label, c.system, got, want, e.ReasonsIn(c.label))
+		}
+		var text strings.Builder
+		col.report().writingTable(&text)
+		if said := strings.Contains(text.String(), "asked: fr, by the system prompt"); said != (c.system == inFrench) {
+			t.Errorf("%q:\n%s", c.system, text.String())
 		}
 	}
 }

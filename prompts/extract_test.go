@@ -198,4 +198,15 @@ func TestReasonIn(t *testing.T) {
 	if _, err := ReasonIn("xx"); err == nil {
 		t.Error("no error for an unknown language")
 	}
+	for lang := range languageNames {
+		text, _ := ReasonIn(lang)
+		if got := ReasonsIn(text); got != lang {
+			t.Errorf("%q says to reason in %q, want %s", text, got, lang)
+		}
+	}
+	for _, text := range []string{"", Default, LanguageConditioned, beforeName + afterName, beforeName + "Klingon" + afterName, beforeName + "French"} {
+		if got := ReasonsIn(text); got != "" {
+			t.Errorf("%q names %s", text, got)
+		}
+	}
 }

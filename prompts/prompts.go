@@ -3,7 +3,10 @@
 // the same for every language.
 package prompts
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // The system prompts are the experiment's fixed stimuli: published sentences,
 // in English whatever the language of the game.
@@ -27,6 +30,12 @@ var languageNames = map[string]string{
 	"zh": "Chinese",
 }
 
+// What stands before and after the name of a language in ReasonIn.
+const (
+	beforeName = `You are a competitive game player. Make sure you read the game instructions carefully, reason in `
+	afterName  = `, and put your final answer within \boxed{}.`
+)
+
 // ReasonIn is the system prompt of the intervention on the language of the
 // reasoning: the game keeps its language, the model is told to reason in this
 // one. It is LanguageConditioned with the language named.
@@ -35,5 +44,20 @@ func ReasonIn(lang string) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("prompts: no English name is known for the language %q to reason in; choose one of en, ar, de, es, fr, he, ms, zh", lang)
 	}
-	return `You are a competitive game player. Make sure you read the game instructions carefully, reason in ` + name + `, and put your final answer within \boxed{}.`, nil
+	return beforeName + name + afterName, nil
+}
+
+// ReasonsIn is the language that a system prompt names to reason in, "" if it is
+// none of ReasonIn's.
+func ReasonsIn(system string) string {
+	rest, begins := strings.CutPrefix(system, beforeName)
+	name, ends := strings.CutSuffix(rest, afterName)
+	if begins && ends {
+		for lang, called := range languageNames {
+			if called == name {
+				return lang
+			}
+		}
+	}
+	return ""
 }

@@ -40,6 +40,7 @@ type view struct {
 // is room.
 type section struct {
 	ID, Title, Intro string
+	Note             string // what a mark means
 	Groups           []group
 }
 
@@ -132,6 +133,16 @@ type builder struct {
 	games   []string // of any run
 	labels  []string
 	scale   float64 // the margin that has the strongest colour
+}
+
+// earlyNote says what the mark of cells that stopped early means, where there are any.
+func (b *builder) earlyNote() string {
+	for _, r := range b.reports {
+		if len(r.Stopped) > 0 {
+			return "*: of cells that stopped early: its interval, made for a fixed number of games, is a little too narrow."
+		}
+	}
+	return ""
 }
 
 // union lists what the runs name, each once, in the order of the first to do so.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 	"testing"
@@ -186,6 +187,44 @@ func TestPageHasEveryMargin(t *testing.T) {
 
 // Texts of games stand in their language and direction, with what could harm
 // made visible.
+// A pair that stopped early is marked wherever its margin or what is made of it stands,
+// with a line on what that means; of a run that stopped none there is no mark.
+func TestPageMarksEarlyStops(t *testing.T) {
+	r := testRun(t, "a", "en", "ar", "he")
+	if plain := mustWrite(t, r); strings.Contains(plain, "stopped early") || strings.Contains(plain, "*<") {
+		t.Error("a mark without a stop")
+	}
+	game := r.Report.Experiment.Games[0]
+	r.Report.Stopped = []bench.StoppedCell{{Cell: bench.Cell{Game: game, Labels: [2]string{"en", "ar"}}, N: 1}}
+	marked := map[string]int{} // cells by table and row
+	caption, name, notes := "", "", 0
+	for _, n := range elements(t, mustWrite(t, r)) {
+		switch {
+		case n.Data == "caption":
+			caption = textOf(n)
+		case n.Data == "th" && attr(n, "scope") == "row":
+			name = textOf(n)
+		case n.Data == "td" && strings.HasSuffix(textOf(n), "*"):
+			if !strings.HasSuffix(attr(n, "title"), "stopped early") {
+				t.Errorf("%s, %s: the title is %q", caption, name, attr(n, "title"))
+			}
+			marked[caption+", "+name]++
+		case n.Data == "p" && strings.HasPrefix(textOf(n), "*: of cells that stopped early"):
+			notes++
+		}
+	}
+	want := map[string]int{
+		"a, en": 4, "a, ar": 4, // in two maps the pair and the mean
+		"a, ColonelBlotto-v0, en over ar": 1,
+		"Mean over the games, en":         1, "Mean over the games, ar": 1, game + ", en": 1, game + ", ar": 1,
+		"Language gap, " + game: 1, "Language gap, mean": 1, "The runs, language gap": 1,
+		"Margin of seat 0 over seat 1, all games, " + game: 1,
+	}
+	if !maps.Equal(marked, want) || notes != 4 {
+		t.Errorf("marked %v, want %v; %d notes", marked, want, notes)
+	}
+}
+
 func TestPageDirections(t *testing.T) {
 	page := mustWrite(t, testRun(t, "m", "en", "ar", "he"))
 	byLang, boards := map[string]int{}, 0
@@ -219,7 +258,7 @@ func TestPageDirections(t *testing.T) {
 
 // Of what a player is shown, each turn has only what is new.
 func TestSample(t *testing.T) {
-	s, _ := sampleOf(played(scheduler.Job{ID: "g", Langs: [2]string{"zh+ar", "en"}}))
+	s, _ := sampleOf(bench.Experiment{}, played(scheduler.Job{ID: "g", Langs: [2]string{"zh+ar", "en"}}))
 	if got := s.Turns[2].Shown.Blocks; len(got) != 2 || got[0].Text != "[游戏] 规则。 board 2" || got[1].Text != " X | 2" || got[0].Lang != "zh" {
 		t.Errorf("%+v", got)
 	}
@@ -259,7 +298,7 @@ func TestPageStaysSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	rec.Turns[0].Completion = strings.Repeat("א", maxText)
-	s, size := sampleOf(rec)
+	s, size := sampleOf(bench.Experiment{}, rec)
 	if got := s.Turns[0].Answer; got.Left != maxText || len(got.Blocks[0].Text) != maxText || size > 2*maxText {
 		t.Errorf("%d bytes left out, %d in the page", got.Left, size)
 	}

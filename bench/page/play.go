@@ -11,13 +11,13 @@ import (
 
 // play is about seats and moves: who moves first, perfect play, opponents.
 func (b *builder) play() section {
-	s := section{ID: "play", Title: "Seats and moves"}
+	s := section{ID: "play", Title: "Seats and moves", Note: b.earlyNote()}
 	first := table{Caption: "Margin of seat 0 over seat 1, all games", Corner: "game", Head: b.head()}
 	for _, game := range b.games {
 		first.addRow(game, b.each(func(r *bench.Report) cell {
 			v, ok := r.SeatMargin[game]
 			ci, hasCI := r.SeatMarginCI[game]
-			return withInterval(margin(v, ok, bench.Interval{}, false), ci, hasCI)
+			return early(withInterval(margin(v, ok, bench.Interval{}, false), ci, hasCI), r.EarlySeat(game))
 		})...)
 	}
 	s.Groups = []group{{Title: "Moving first", Tables: with(first)}}
@@ -29,7 +29,7 @@ func (b *builder) play() section {
 		same.Tables = append(same.Tables, with(byLanguage("Margin of seat 0, "+b.names[i], r, func(game, lang string) cell {
 			v, ok := r.FirstMover[game][lang]
 			ci, hasCI := r.FirstMoverCI[game][lang]
-			return margin(v, ok, ci, hasCI)
+			return early(margin(v, ok, ci, hasCI), r.EarlyPair(game, lang, lang))
 		}))...)
 		versus.Tables = append(versus.Tables, with(opponents(b.names[i], r))...)
 	}
@@ -76,10 +76,11 @@ func opponents(name string, r *bench.Report) table {
 				if !ok {
 					continue
 				}
-				cells := []cell{plain(game), plain(opponent), withInterval(cell{Text: signed(v.Margin)}, v.CI, true), none, none}
+				stopped := r.EarlyAgainst(game, lang, opponent)
+				cells := []cell{plain(game), plain(opponent), early(withInterval(cell{Text: signed(v.Margin)}, v.CI, true), stopped), none, none}
 				for seat := range v.Seat {
 					if v.Seat[seat] != nil {
-						cells[3+seat] = withOptional(cell{Text: signed(*v.Seat[seat])}, v.SeatCI[seat])
+						cells[3+seat] = early(withOptional(cell{Text: signed(*v.Seat[seat])}, v.SeatCI[seat]), stopped)
 					}
 				}
 				t.addRow(lang, cells...)
@@ -135,7 +136,7 @@ func optionalShare(s *bench.Share) cell {
 // answers are what went wrong: by language, then by game and language.
 func (b *builder) answers() section {
 	s := section{ID: "answers", Title: "Answers",
-		Intro: "Truncated: thinking that never ended. At the limit: cut off by the tokens that an answer may take. Defaulted: unreadable, so that the rules took their default. Script and language are told of answers that are long enough. Shares from 10 % on are marked."}
+		Intro: "Truncated: thinking that never ended. At the limit: cut off by the tokens that an answer may take. Defaulted: unreadable, so that the rules took their default. Script and language are told of answers that are long enough, and are other than the label or the system prompt says to reason in, or else than the game is shown in. Shares from 10 % on are marked."}
 	all := group{Title: "All games"}
 	for i, r := range b.reports {
 		all.Tables = append(all.Tables, with(answerTable(b.names[i], r.Labels, r.ByLang))...)

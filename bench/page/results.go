@@ -22,7 +22,7 @@ func (b *builder) summary() section {
 		if r.GapMean == nil {
 			return none
 		}
-		return gapCell(*r.GapMean, r.GapMeanCI)
+		return early(gapCell(*r.GapMean, r.GapMeanCI), r.EarlyGap(""))
 	})
 	line("strongest", func(r *bench.Report) cell { return extreme(r, 1) })
 	line("weakest", func(r *bench.Report) cell { return extreme(r, -1) })
@@ -104,15 +104,15 @@ func (b *builder) each(value func(*bench.Report) cell) []cell {
 // margins are the heat maps: of the mean over the games (Figure 2), then of each
 // game, a map for each run.
 func (b *builder) margins() section {
-	s := section{ID: "margins", Title: "Margins",
+	s := section{ID: "margins", Title: "Margins", Note: b.earlyNote(),
 		Intro: fmt.Sprintf("Games won less games lost, as a share of all games of the two languages in both roles, from the row's language's side. Blue: ahead; orange: behind; the strongest colours stand for ±%.1f. The first column is the mean.", b.scale)}
 	if len(b.games) > 1 {
-		s.Groups = append(s.Groups, b.heatMaps("Mean over the games", func(r *bench.Report) heatMap {
+		s.Groups = append(s.Groups, b.heatMaps("Mean over the games", "", func(r *bench.Report) heatMap {
 			return heatMap{r.MarginsMean, r.MuMean, r.MarginsMeanCI, r.MuMeanCI}
 		}))
 	}
 	for _, game := range b.games {
-		s.Groups = append(s.Groups, b.heatMaps(clean(game), func(r *bench.Report) heatMap {
+		s.Groups = append(s.Groups, b.heatMaps(clean(game), game, func(r *bench.Report) heatMap {
 			return heatMap{r.Margins[game], r.Mu[game], r.MarginsCI[game], r.MuCI[game]}
 		}))
 	}
@@ -134,7 +134,8 @@ type heatMap struct {
 	muCI    map[string]bench.Interval
 }
 
-func (b *builder) heatMaps(title string, of func(*bench.Report) heatMap) group {
+// heatMaps are those of a game or, with "", of the mean over the games.
+func (b *builder) heatMaps(title, game string, of func(*bench.Report) heatMap) group {
 	g := group{Title: title}
 	for i, r := range b.reports {
 		m := of(r)
@@ -145,11 +146,11 @@ func (b *builder) heatMaps(title string, of func(*bench.Report) heatMap) group {
 		for _, a := range r.Labels {
 			mu, ok := m.mu[a]
 			ci, hasCI := m.muCI[a]
-			cells := []cell{b.hot(margin(mu, ok, ci, hasCI), mu, "the mean margin of "+a)}
+			cells := []cell{b.hot(early(margin(mu, ok, ci, hasCI), r.EarlyMean(game, a)), mu, "the mean margin of "+a)}
 			for _, other := range r.Labels {
 				v, ok := m.margins[a][other]
 				ci, hasCI := m.ci[a][other]
-				c := b.hot(margin(v, ok, ci, hasCI), v, a+" over "+other)
+				c := b.hot(early(margin(v, ok, ci, hasCI), r.EarlyPair(game, a, other)), v, a+" over "+other)
 				if a == other {
 					c = cell{Text: "·", Class: "none", Title: "a language cannot beat itself"}
 				}
@@ -189,7 +190,7 @@ func pairTable(name string, r *bench.Report, game string) table {
 			if !ok {
 				continue
 			}
-			cells := []cell{{Text: signed(v)}, none, none, none}
+			cells := []cell{early(cell{Text: signed(v)}, r.EarlyPair(game, a, other)), none, none, none}
 			if ci, ok := r.MarginsCI[game][a][other]; ok {
 				cells[1] = cell{Text: span(ci)}
 			}
@@ -204,32 +205,32 @@ func pairTable(name string, r *bench.Report, game string) table {
 
 // profiles show the mean margins of the languages (Figure F.1).
 func (b *builder) profiles() section {
-	s := section{ID: "profiles", Title: "Languages in each game",
+	s := section{ID: "profiles", Title: "Languages in each game", Note: b.earlyNote(),
 		Intro: "The mean margin of each language over the others, with its 95 % interval."}
-	add := func(title string, mu func(*bench.Report) (map[string]float64, map[string]bench.Interval)) {
+	add := func(title, game string, mu func(*bench.Report) (map[string]float64, map[string]bench.Interval)) {
 		t := table{Caption: title, Corner: "language", Head: b.head()}
 		for _, lang := range b.labels {
 			t.addRow(lang, b.each(func(r *bench.Report) cell {
 				values, intervals := mu(r)
 				v, ok := values[lang]
 				ci, hasCI := intervals[lang]
-				return withInterval(margin(v, ok, bench.Interval{}, false), ci, hasCI)
+				return early(withInterval(margin(v, ok, bench.Interval{}, false), ci, hasCI), r.EarlyMean(game, lang))
 			})...)
 		}
 		s.Groups = append(s.Groups, group{Title: title, Plots: b.profilePlot(title, mu), Tables: with(t)})
 	}
 	if len(b.games) > 1 {
-		add("Mean over the games", func(r *bench.Report) (map[string]float64, map[string]bench.Interval) { return r.MuMean, r.MuMeanCI })
+		add("Mean over the games", "", func(r *bench.Report) (map[string]float64, map[string]bench.Interval) { return r.MuMean, r.MuMeanCI })
 	}
 	for _, game := range b.games {
-		add(clean(game), func(r *bench.Report) (map[string]float64, map[string]bench.Interval) { return r.Mu[game], r.MuCI[game] })
+		add(clean(game), game, func(r *bench.Report) (map[string]float64, map[string]bench.Interval) { return r.Mu[game], r.MuCI[game] })
 	}
 	return s
 }
 
 // gaps are the paper's Tables 2 and 3.
 func (b *builder) gaps() section {
-	s := section{ID: "gaps", Title: "Language gap and recovery",
+	s := section{ID: "gaps", Title: "Language gap and recovery", Note: b.earlyNote(),
 		Intro: "The gap is the largest mean margin less the smallest. Recovery is how much of what an interface language loses comes back when the model reasons in another language: 0 nothing, 1 all of it."}
 	t := table{Caption: "Language gap", Corner: "game", Head: b.head()}
 	for _, game := range b.games {
@@ -247,14 +248,14 @@ func (b *builder) gaps() section {
 			if test, ok := r.Tests[game]; ok {
 				c.Title = fmt.Sprintf("p = %.3f if all languages were equal, %.3f corrected for the games", test.P, test.PHolm)
 			}
-			return c
+			return early(c, r.EarlyGap(game))
 		})...)
 	}
 	t.addRow("mean", b.each(func(r *bench.Report) cell {
 		if r.GapMean == nil {
 			return none
 		}
-		return gapCell(*r.GapMean, r.GapMeanCI)
+		return early(gapCell(*r.GapMean, r.GapMeanCI), r.EarlyGap(""))
 	})...)
 	s.Groups = []group{{Tables: with(t)}}
 	for i, r := range b.reports {
@@ -269,7 +270,7 @@ func recoveryTable(name string, r *bench.Report) table {
 		for _, rec := range r.Recovery[game] {
 			share := none
 			if rec.Share != nil {
-				share = withOptional(cell{Text: fmt.Sprintf("%.2f", *rec.Share)}, rec.CI)
+				share = early(withOptional(cell{Text: fmt.Sprintf("%.2f", *rec.Share)}, rec.CI), r.EarlyRecovery(game, rec))
 			}
 			t.addRow(rec.Label, plain(game), cell{Text: signed(rec.Mu)}, cell{Text: signed(rec.MuFloor), Title: clean(rec.Interface)},
 				cell{Text: signed(rec.MuBest) + " " + clean(rec.Best)}, share)

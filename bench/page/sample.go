@@ -72,7 +72,7 @@ func samples(runs []Run, names []string) ([]sample, error) {
 			if !ok {
 				return nil, fmt.Errorf("%s: game %s is gone", r.Games.Dir, p.id)
 			}
-			s, size := sampleOf(rec)
+			s, size := sampleOf(r.Report.Experiment, rec)
 			if left -= size; left < 0 {
 				break
 			}
@@ -136,7 +136,7 @@ func pick(r Run) ([]choice, error) {
 }
 
 // sampleOf makes a game readable, and says how many bytes its texts take.
-func sampleOf(rec scheduler.Record) (sample, int) {
+func sampleOf(e bench.Experiment, rec scheduler.Record) (sample, int) {
 	j := rec.Job
 	s := sample{ID: clean(j.ID), Game: clean(j.Game), Result: result(rec)}
 	size := 0
@@ -155,8 +155,8 @@ func sampleOf(rec scheduler.Record) (sample, int) {
 		s.Turns = append(s.Turns, turn{
 			Number: i + 1, Seat: t.Seat, First: before[t.Seat] == "",
 			Shown:    text(t.Seat, added(before[t.Seat], t.Observation), bench.InterfaceOf(label)),
-			Thinking: text(t.Seat, t.Thinking, bench.ReasonsIn(label)),
-			Answer:   text(t.Seat, t.Completion, bench.ReasonsIn(label)),
+			Thinking: text(t.Seat, t.Thinking, e.ReasonsIn(label)),
+			Answer:   text(t.Seat, t.Completion, e.ReasonsIn(label)),
 			Action:   actionOf(t), Notes: notes(t),
 		})
 		before[t.Seat] = t.Observation

@@ -93,6 +93,19 @@ func withInterval(c cell, ci bench.Interval, ok bool) cell {
 	return c
 }
 
+// early marks what is of a cell that stopped early.
+func early(c cell, yes bool) cell {
+	if !yes || c == none {
+		return c
+	}
+	c.Text += "*"
+	if c.Title != "" {
+		c.Title += "; "
+	}
+	c.Title += "stopped early"
+	return c
+}
+
 // percent is a share, with what it is of in the title.
 func percent(count, of int) cell {
 	if of == 0 {

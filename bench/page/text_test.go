@@ -75,7 +75,7 @@ func TestLabels(t *testing.T) {
 	for label, want := range map[string][3]string{
 		"zh+fr": {"zh", "fr", "ltr"}, "ar": {"ar", "ar", "rtl"}, "he+en": {"he", "en", "rtl"}, "FA_IR": {"FA_IR", "FA_IR", "rtl"}, "arn": {"arn", "arn", "ltr"},
 	} {
-		if got := [3]string{bench.InterfaceOf(label), bench.ReasonsIn(label), direction(bench.InterfaceOf(label))}; got != want {
+		if got := [3]string{bench.InterfaceOf(label), bench.Experiment{}.ReasonsIn(label), direction(bench.InterfaceOf(label))}; got != want {
 			t.Errorf("%s: %v, want %v", label, got, want)
 		}
 	}
