@@ -146,7 +146,7 @@ func (e *englishTexts) get() []original {
 		}
 		leaves, _, _ := readLeaves(data)
 		for _, l := range leaves {
-			e.texts = append(e.texts, original{l.key, verify.NewOriginal(l.text)})
+			e.texts = append(e.texts, original{l.Key, verify.NewOriginal(l.Text)})
 		}
 	})
 	return e.texts
@@ -181,7 +181,7 @@ func (c *fileCheck) run() {
 	c.findings = append(c.findings, faults...)
 	texts := make(map[string]string, len(leaves))
 	for _, l := range leaves {
-		texts[l.key] = l.text
+		texts[l.Key] = l.Text
 	}
 	c.compare(leaves, texts)
 	c.try(texts)
@@ -189,7 +189,7 @@ func (c *fileCheck) run() {
 
 // compare checks each text against the English one. One that has no English
 // text is its own original: what is wrong with it alone is seen so, too.
-func (c *fileCheck) compare(leaves []leaf, texts map[string]string) {
+func (c *fileCheck) compare(leaves []Text, texts map[string]string) {
 	originals, known := c.english.get(), make(map[string]bool)
 	lang := verify.Of(c.lang, slices.Collect(maps.Values(texts))...)
 	for _, o := range originals {
@@ -201,13 +201,13 @@ func (c *fileCheck) compare(leaves []leaf, texts map[string]string) {
 		}
 	}
 	for _, l := range leaves {
-		if known[l.key] {
+		if known[l.Key] {
 			continue
 		}
 		if len(originals) > 0 {
-			c.find(l.key, KindKey, Error, "not in the English file; remove it")
+			c.find(l.Key, KindKey, Error, "not in the English file; remove it")
 		}
-		c.text(original{l.key, verify.NewOriginal(l.text)}, l.text, lang)
+		c.text(original{l.Key, verify.NewOriginal(l.Text)}, l.Text, lang)
 	}
 }
 

@@ -11,24 +11,27 @@ import (
 // What a model may leave around a translation.
 var (
 	thinkMarks = regexp.MustCompile(`(?i)</?(think|thinking|thought|reasoning)>|\[/?THINK\]|<\|?channel\|?>`)
-	chatMarks  = regexp.MustCompile(`(?i)<\|[a-z0-9_./-]{1,40}\|?>|<(start|end)_of_turn>|\[/?INST\]|</?s>|<(bos|eos|pad|unk)>|` + "```" + `|^(assistant|user|model|system)\s*[:\n]`)
+	chatMarks  = regexp.MustCompile(`(?i)<\|[a-z0-9_./-]{1,40}\|?>|<(start|end)_of_turn>|\[/?INST\]|</?s>|<(bos|eos|pad|unk)>|` + "```")
 	sentinels  = regexp.MustCompile(`[「『｢]\s*\p{Nd}{1,4}\s*[」』｣]`)
-	forewords  = regexp.MustCompile(`(?i)^\W*((here('s| is| are)|sure\b|certainly\b|of course\b|okay\b|below is|the (following|translation|translated))|((translat(ion|ed text)|output|answer|result|note|text|target)( (to|into|in) [\pL ()]{1,30})?\s*[:：]))`)
+	forewords  = regexp.MustCompile(`(?i)^\W*((assistant|user|model|system)\s*[:\n]|(here('s| is| are)|sure\b|certainly\b|of course\b|okay\b|below is|the (following|translation|translated))|((translat(ion|ed text)|output|answer|result|note|text|target)( (to|into|in) [\pL ()]{1,30})?\s*[:：]))`)
 	afterwords = regexp.MustCompile(`(?i)\b(translat(e|es|ed|ion|ions|ing)|as an ai|language model|let me know|i (hope|have|cannot|can't))\b`)
 )
+
+// begins are the words that forewords begin with, in small letters.
+var begins = strings.Fields("here sure certainly of okay below the translat output answer result note text target assistant user model system")
 
 // A remnant is a sort of them. The hints are there to save time: a text that has
 // none of them has no such mark.
 type remnant struct {
 	kind  Kind
 	marks *regexp.Regexp
-	hints []string
+	hints []string // none: it stands at the beginning
 	what  string
 }
 
 var remnants = []remnant{
 	{Thinking, thinkMarks, []string{"<", "HINK]", "hink]"}, "%q is a mark of reasoning; keep only the translation"},
-	{Leak, chatMarks, []string{"<", "NST]", "nst]", "```", "ssistant", "ser", "odel", "ystem"}, "%q is a mark of a chat; keep only the translation"},
+	{Leak, chatMarks, []string{"<", "NST]", "nst]", "```"}, "%q is a mark of a chat; keep only the translation"},
 	{Leak, sentinels, []string{"「", "『", "｢"}, "%q was not put back; it stands for a piece of the English text"},
 	{Leak, forewords, nil, "%q speaks of the translation; keep only the translation"},
 	{Leak, afterwords, []string{"ranslat", "s an AI", "anguage model", "et me know", "I "}, "%q speaks of the translation; keep only the translation"},
@@ -36,8 +39,12 @@ var remnants = []remnant{
 
 // in finds the first mark in a text.
 func (r remnant) in(text string) (at span, ok bool) {
-	if r.hints == nil { // at the beginning
+	if r.hints == nil {
 		text = text[:min(len(text), 100)]
+		start := strings.ToLower(strings.TrimLeftFunc(text[:min(len(text), 20)], func(r rune) bool { return !unicode.IsLetter(r) }))
+		if !slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(start, b) }) {
+			return span{}, false
+		}
 	} else if !slices.ContainsFunc(r.hints, func(h string) bool { return strings.Contains(text, h) }) {
 		return span{}, false
 	}

@@ -22,29 +22,35 @@ func (c *check) checkEnglish() {
 		return
 	}
 	words := wordsOf(c.prose)
+	if slices.EqualFunc(words, c.words, sameWord) && c.isSentence() {
+		c.leftEnglish(words)
+		return
+	}
 	for i, w := range words {
 		for _, j := range c.starts[w.text] {
-			n := commonRun(words[i:], c.words[j:])
-			row := words[i : i+n]
-			long := n >= englishRun && slices.ContainsFunc(row, func(w word) bool { return isEnglish(w.text) })
-			if long || n == len(words) && n == len(c.words) && c.isSentence() {
-				at := span{from: row[0].from, to: row[n-1].to}
-				c.find(English, Warning, at, "%q is English; translate it", Excerpt(c.prose[at.from:at.to], 0))
+			row := words[i : i+commonRun(words[i:], c.words[j:])]
+			if len(row) >= englishRun && slices.ContainsFunc(row, func(w word) bool { return isEnglish(w.text) }) {
+				c.leftEnglish(row)
 				return
 			}
 		}
 	}
 }
 
+func (c *check) leftEnglish(row []word) {
+	at := span{from: row[0].from, to: row[len(row)-1].to}
+	c.find(English, Warning, at, "%q is English; translate it", Excerpt(c.prose[at.from:at.to], 0))
+}
+
+func sameWord(a, b word) bool { return a.text == b.text }
+
 // isSentence reports whether the English text is more than names and numbers:
-// in several words, one of them in small letters.
+// in several words, one of them all in small letters.
 func (c *check) isSentence() bool {
-	if len(c.words) < 2 {
-		return false
-	}
 	prose := proseOf(c.Original.text)
-	return slices.ContainsFunc(c.words, func(w word) bool {
-		return len(w.text) > 2 && w.text == prose[w.from:w.to]
+	return len(c.words) > 1 && slices.ContainsFunc(c.words, func(w word) bool {
+		letters := strings.TrimFunc(prose[w.from:w.to], func(r rune) bool { return !unicode.IsLetter(r) })
+		return len(letters) > 2 && strings.IndexFunc(letters, func(r rune) bool { return !unicode.IsLower(r) }) < 0
 	})
 }
 
@@ -58,13 +64,19 @@ func wordsOf(prose string) (words []word) {
 	return words
 }
 
+// longestRun and mostPlaces bound the search in texts that repeat themselves.
+const (
+	longestRun = 50
+	mostPlaces = 50 // of one word in the English text
+)
+
 // commonRun is the number of words that two texts begin with. What has digits
 // or quotes is a command.
 func commonRun(a, b []word) (n int) {
 	isPlain := func(w string) bool {
 		return !strings.ContainsAny(w, "0123456789\"'`") && strings.ContainsFunc(w, unicode.IsLetter)
 	}
-	for n < len(a) && n < len(b) && a[n].text == b[n].text && isPlain(a[n].text) {
+	for n < min(len(a), len(b), longestRun) && a[n].text == b[n].text && isPlain(a[n].text) {
 		n++
 	}
 	return n

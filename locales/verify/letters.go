@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // checkInvisible looks for characters that nobody sees.
@@ -27,7 +28,8 @@ func (c *check) checkInvisible() {
 		if unicode.Is(unicode.Bidi_Control, r) && r < '\u202a' {
 			severity = Warning // marks that many writers set; they only spoil what is copied
 		}
-		c.find(Invisible, severity, span{from: at, to: at + len(string(r))}, "%U, %s, after %q; remove it", r, describe(r), excerptBefore(runes, i))
+		_, size := utf8.DecodeRuneInString(c.text[at:])
+		c.find(Invisible, severity, span{from: at, to: at + size}, "%U, %s, after %q; remove it", r, describe(r), excerptBefore(runes, i))
 	}
 }
 

@@ -37,9 +37,10 @@ func Digit(r rune) int {
 	return -1
 }
 
-// numbersOf lists the numbers of a text. A mark between thousands is no end of
-// one: 1,000 is 1000, as are 1.000 and 1 000.
-func numbersOf(text string) (numbers []number) {
+// numbersOf lists the numbers of a text, each where it stands first. A mark
+// between thousands is no end of one: 1,000 is 1000, as are 1.000 and 1 000.
+func numbersOf(text string) []number {
+	var numbers []number
 	var runs []number
 	for run := range fields(text, unicode.IsDigit) {
 		n := number{at: run}
@@ -56,7 +57,12 @@ func numbersOf(text string) (numbers []number) {
 		}
 		numbers = append(numbers, n)
 	}
-	return numbers
+	seen := make(map[int]bool)
+	return slices.DeleteFunc(numbers, func(n number) bool {
+		twice := seen[n.value]
+		seen[n.value] = true
+		return twice
+	})
 }
 
 // isThousands reports whether what stands between two groups of digits makes
@@ -72,17 +78,8 @@ func (c *check) checkNumbers() {
 		return
 	}
 	have := numbersOf(withoutFields(c.text))
-	var lost, added []number
-	for _, n := range c.numbers {
-		if !holds(have, n.value) && !holds(lost, n.value) && !c.spells(n.value) {
-			lost = append(lost, n)
-		}
-	}
-	for _, n := range have {
-		if !holds(c.numbers, n.value) && !holds(added, n.value) && !c.englishSpells(n.value) {
-			added = append(added, n)
-		}
-	}
+	lost := without(c.numbers, have, c.spells)
+	added := without(have, c.numbers, c.englishSpells)
 	for i, n := range lost {
 		if i < len(added) {
 			c.find(Number, Error, added[i].at, "%d stands where the English text has %d; write that", added[i].value, n.value)
@@ -98,8 +95,18 @@ func (c *check) checkNumbers() {
 // spelled is up to where a translation may well have a word for a number.
 const spelled = 12
 
-func holds(numbers []number, value int) bool {
-	return slices.ContainsFunc(numbers, func(n number) bool { return n.value == value })
+// without lists the numbers that others do not have, and that are not spelled.
+func without(numbers, others []number, spelled func(int) bool) (only []number) {
+	has := make(map[int]bool)
+	for _, n := range others {
+		has[n.value] = true
+	}
+	for _, n := range numbers {
+		if !has[n.value] && !spelled(n.value) {
+			only = append(only, n)
+		}
+	}
+	return only
 }
 
 // numberWords are English words behind which there may be digits in another
@@ -134,7 +141,7 @@ func (c *check) englishSpells(value int) bool {
 // Signs for numbers that are no digits: Chinese ones, and Ethiopic ones, which
 // have a sign for each ten. A unit multiplies what stands before it.
 var (
-	signs = map[rune]int{'一': 1, '二': 2, '两': 2, '兩': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9}
+	signs = map[rune]int{'〇': 0, '零': 0, '一': 1, '二': 2, '两': 2, '兩': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9}
 	units = map[rune]int{'十': 10, '百': 100, '千': 1000, '万': 10_000, '萬': 10_000, '፻': 100, '፼': 10_000}
 )
 

@@ -81,8 +81,8 @@ type Original struct {
 	tokens  []span   // what must survive as it is, sorted
 	cards   []rune   // J, Q and K, if they are spoken of
 	words   []word   // in lower case, without placeholders and tokens
-	numbers []number
-	size    int // characters of prose
+	numbers []number // each once
+	size    int      // characters of prose
 
 	starts map[string][]int // where a word stands in words
 }
@@ -95,7 +95,9 @@ func NewOriginal(text string) *Original {
 	fields, doubled, fault, _ := fieldsOf(text)
 	o.fields, o.doubled, o.broken = fields, doubled, fault != ""
 	for i, w := range o.words {
-		o.starts[w.text] = append(o.starts[w.text], i)
+		if places := o.starts[w.text]; len(places) < mostPlaces {
+			o.starts[w.text] = append(places, i)
+		}
 	}
 	return o
 }
