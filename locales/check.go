@@ -2,41 +2,35 @@ package locales
 
 import (
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"unicode"
+
+	"selfplay/locales/verify"
 )
 
-// A Kind is a kind of fault in a locale file.
-type Kind string
+// A Kind is a kind of fault in a locale file: one of these, or of a text.
+type Kind = verify.Kind
 
-// The kinds, in the order in which they are counted.
 const (
-	KindFile        Kind = "file"        // cannot be read
-	KindKey         Kind = "key"         // missing, unknown, twice, without text, or no string
-	KindPlaceholder Kind = "placeholder" // others than in English
-	KindBrace       Kind = "brace"       // a brace that breaks or changes the text
-	KindToken       Kind = "token"       // a literal that must survive has not
-	KindExample     Kind = "example"     // an example that the rules refuse
-	KindInvisible   Kind = "invisible"   // a character that nobody sees
-	KindLookAlike   Kind = "look-alike"  // a letter that looks like another script's
-	KindScript      Kind = "script"      // letters that the language is not written in
-	KindEnglish     Kind = "english"     // left in English
+	KindFile    Kind = "file"    // cannot be read
+	KindKey     Kind = "key"     // missing, unknown, twice, or no string
+	KindExample Kind = "example" // an example that the rules refuse
 )
 
-// Kinds lists them.
-var Kinds = []Kind{KindFile, KindKey, KindPlaceholder, KindBrace, KindToken, KindExample,
-	KindInvisible, KindLookAlike, KindScript, KindEnglish}
+// Kinds lists them in the order in which they are counted.
+var Kinds = append([]Kind{KindFile, KindKey, KindExample}, verify.Kinds...)
 
 // A Severity tells what a fault does.
-type Severity string
+type Severity = verify.Severity
 
 const (
-	Error   Severity = "error"   // a game is refused, or its players are misled
-	Warning Severity = "warning" // the text reads badly
+	Error   = verify.Error   // a game is refused, or its players are misled
+	Warning = verify.Warning // the text reads badly, or may be wrong
 )
 
 // A Finding is one fault: where it is, what it is, and what to do.
@@ -138,6 +132,12 @@ type englishTexts struct {
 	texts []original
 }
 
+// An original is an English text and its key.
+type original struct {
+	key string
+	*verify.Original
+}
+
 func (e *englishTexts) get() []original {
 	e.once.Do(func() {
 		data, err := e.set.read(e.game, english)
@@ -146,7 +146,7 @@ func (e *englishTexts) get() []original {
 		}
 		leaves, _, _ := readLeaves(data)
 		for _, l := range leaves {
-			e.texts = append(e.texts, newOriginal(l))
+			e.texts = append(e.texts, original{l.Key, verify.NewOriginal(l.Text)})
 		}
 	})
 	return e.texts
@@ -181,7 +181,7 @@ func (c *fileCheck) run() {
 	c.findings = append(c.findings, faults...)
 	texts := make(map[string]string, len(leaves))
 	for _, l := range leaves {
-		texts[l.key] = l.text
+		texts[l.Key] = l.Text
 	}
 	c.compare(leaves, texts)
 	c.try(texts)
@@ -189,25 +189,31 @@ func (c *fileCheck) run() {
 
 // compare checks each text against the English one. One that has no English
 // text is its own original: what is wrong with it alone is seen so, too.
-func (c *fileCheck) compare(leaves []leaf, texts map[string]string) {
+func (c *fileCheck) compare(leaves []Text, texts map[string]string) {
 	originals, known := c.english.get(), make(map[string]bool)
-	tongue := newTongue(c.lang, leaves)
+	lang := verify.Of(c.lang, slices.Collect(maps.Values(texts))...)
 	for _, o := range originals {
 		known[o.key] = true
 		if text, ok := texts[o.key]; ok {
-			c.findings = append(c.findings, o.check(text, tongue)...)
+			c.text(o, text, lang)
 		} else {
 			c.find(o.key, KindKey, Error, "missing; add it as the English file has it")
 		}
 	}
 	for _, l := range leaves {
-		if known[l.key] {
+		if known[l.Key] {
 			continue
 		}
 		if len(originals) > 0 {
-			c.find(l.key, KindKey, Error, "not in the English file; remove it")
+			c.find(l.Key, KindKey, Error, "not in the English file; remove it")
 		}
-		c.findings = append(c.findings, newOriginal(l).check(l.text, tongue)...)
+		c.text(original{l.Key, verify.NewOriginal(l.Text)}, l.Text, lang)
+	}
+}
+
+func (c *fileCheck) text(o original, text string, lang verify.Language) {
+	for _, f := range o.Check(text, lang) {
+		c.find(o.key, f.Kind, f.Severity, f.What)
 	}
 }
 

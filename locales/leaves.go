@@ -10,8 +10,29 @@ import (
 	"unicode/utf8"
 )
 
-// A leaf is a text in a locale file and its dotted key.
-type leaf struct{ key, text string }
+// A Text is one text of a locale file.
+type Text struct {
+	Key  string // dotted
+	Text string
+}
+
+// Strings gives all texts of a game in one language, in the order of the file;
+// game may be Common. What the rules do not ask for is among them.
+func (s *Set) Strings(game, lang string) ([]Text, error) {
+	data, err := s.read(game, lang)
+	if err != nil {
+		return nil, err
+	}
+	texts, faults, err := readLeaves(data)
+	_, shown := s.file(game, lang)
+	if err == nil && len(faults) > 0 {
+		err = fmt.Errorf("key %q: %s", faults[0].Key, faults[0].What)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("locales: %s: %w", shown, err)
+	}
+	return texts, nil
+}
 
 // maxDepth is how deep objects may stand in each other; real files have two
 // levels.
@@ -21,7 +42,7 @@ const maxDepth = 16
 // order of the keys, and a key that stands twice.
 type leafReader struct {
 	in     *json.Decoder
-	leaves []leaf
+	leaves []Text
 	places map[string]int // index in leaves, or branch
 	faults []Finding
 }
@@ -29,7 +50,7 @@ type leafReader struct {
 // readLeaves gives the texts of a file in its order, and what is wrong with
 // it; an error if it is no JSON object. Names that start with "_" at the top
 // are notes to translators.
-func readLeaves(data []byte) ([]leaf, []Finding, error) {
+func readLeaves(data []byte) ([]Text, []Finding, error) {
 	if !utf8.Valid(data) {
 		return nil, nil, errors.New("not UTF-8; save it as UTF-8")
 	}
@@ -93,9 +114,9 @@ func (r *leafReader) value(key string, depth int) error {
 	case string:
 		if at == branch {
 			at = len(r.leaves)
-			r.leaves = append(r.leaves, leaf{key: key})
+			r.leaves = append(r.leaves, Text{Key: key})
 		}
-		r.leaves[at].text, r.places[key] = token, at
+		r.leaves[at].Text, r.places[key] = token, at
 		return nil
 	case json.Delim:
 		if token == '{' {

@@ -52,32 +52,23 @@ func TestNothingIsForgotten(t *testing.T) {
 	}
 }
 
-func leavesOf(game, lang string) ([]leaf, error) {
-	data, err := Embedded().read(game, lang)
-	if err != nil {
-		return nil, err
-	}
-	leaves, _, err := readLeaves(data)
-	return leaves, err
-}
-
 // A native speaker finds nothing wrong: here is what a machine can see of it.
 func TestTextsAreClean(t *testing.T) {
 	for _, game := range append(Embedded().Games(), Common) {
 		for _, lang := range languages {
-			texts, err := leavesOf(game, lang)
+			texts, err := Embedded().Strings(game, lang)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, l := range texts {
-				text, where := l.text, game+"/"+lang+": "+l.key
+				text, where := l.Text, game+"/"+lang+": "+l.Key
 				for _, r := range text {
 					if unicode.Is(unicode.Cf, r) || unicode.IsControl(r) && r != '\n' {
 						t.Errorf("%s: the invisible character %U", where, r)
 					}
 				}
 				// The reason of an invalid move stands in the middle of a message.
-				if game != Common && strings.HasPrefix(l.key, "invalid_move.") && !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "。") {
+				if game != Common && strings.HasPrefix(l.Key, "invalid_move.") && !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "。") {
 					t.Errorf("%s: no full stop", where)
 				}
 				if strings.Contains(text, "  ") || strings.Contains(text, " \n") {

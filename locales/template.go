@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"selfplay/locales/verify"
 )
 
 // A template is a text in Python's str.format notation, cut behind each of its
@@ -47,13 +49,13 @@ func parse(text string, args []string) (template, error) {
 			literal.WriteByte(rest[0])
 			i += 2
 		default:
-			name, ok := placeholder(rest)
+			name, ok := verify.Field(rest)
 			if !ok {
-				return nil, fmt.Errorf("a single %q in %q; write it twice to show a brace", rest[0], excerpt(text, i))
+				return nil, fmt.Errorf("a single %q in %q; write it twice to show a brace", rest[0], verify.Excerpt(text, i))
 			}
 			arg := slices.Index(args, name)
 			if arg < 0 {
-				return nil, fmt.Errorf("unknown placeholder {%s}; %s", excerpt(name, 0), usable(args))
+				return nil, fmt.Errorf("unknown placeholder {%s}; %s", verify.Excerpt(name, 0), usable(args))
 			}
 			t = append(t, piece{literal.String(), arg})
 			literal.Reset()
@@ -63,27 +65,9 @@ func parse(text string, args []string) (template, error) {
 	return append(t, piece{literal.String(), noValue}), nil
 }
 
-// placeholder gives the name in the placeholder that s begins with.
-func placeholder(s string) (name string, ok bool) {
-	end := strings.IndexAny(s[1:], "{}")
-	if s[0] != '{' || end < 0 || s[1+end] != '}' {
-		return "", false
-	}
-	return s[1 : 1+end], true
-}
-
 func usable(args []string) string {
 	if len(args) == 0 {
 		return "no placeholder can be filled in here, remove it"
 	}
 	return "use only {" + strings.Join(args, "}, {") + "}"
-}
-
-// excerpt is a short piece of text around a place, on one line.
-func excerpt(text string, at int) string {
-	const before, length = 12, 40
-	runes := []rune(text)
-	from := max(0, len([]rune(text[:at]))-before)
-	piece := string(runes[from:min(len(runes), from+length)])
-	return strings.Join(strings.Fields(piece), " ")
 }

@@ -1,4 +1,4 @@
-package locales
+package verify
 
 import (
 	"slices"
@@ -7,20 +7,21 @@ import (
 )
 
 // checkTokens compares what must not be translated.
-func (c *textCheck) checkTokens() {
-	tokens := tokensOf(c.text)
-	missing, extra := difference(c.tokens, tokens)
+func (c *check) checkTokens() {
+	tokens, english := tokensOf(c.text), textsOf(c.tokens)
+	have := textsOf(tokens)
+	missing, extra := difference(english, have)
 	for _, t := range missing {
 		// The words of a form may be translated: [row col], [bet amount].
 		if at := slices.IndexFunc(extra, func(e string) bool { return sameForm(t, e) }); at >= 0 {
 			extra = slices.Delete(extra, at, at+1)
 			continue
 		}
-		c.missToken(t, tokens)
+		c.missToken(t, have)
 	}
 	for _, t := range slices.Compact(extra) {
-		if !slices.Contains(c.tokens, t) {
-			c.find(KindToken, Warning, "%s is not in the English text; write it as there, or without the %s", t, marksOf(t))
+		if !slices.Contains(english, t) {
+			c.find(Token, Warning, tokens[slices.Index(have, t)], "%s is not in the English text; write it as there, or without the %s", t, marksOf(t))
 		}
 	}
 	c.checkCards()
@@ -36,7 +37,7 @@ func marksOf(token string) string {
 	return "brackets"
 }
 
-func (c *textCheck) checkCards() {
+func (c *check) checkCards() {
 	if len(c.cards) == 0 {
 		return
 	}
@@ -46,21 +47,21 @@ func (c *textCheck) checkCards() {
 			continue
 		}
 		if twin := twinOf(card, c.prose); twin != 0 {
-			c.find(KindLookAlike, Error, "the card %c is written %c (%U, %s); write the Latin letter that the game shows", card, twin, twin, scriptName(twin))
+			c.find(LookAlike, Error, c.at(string(twin)), "the card %c is written %c (%U, %s); write the Latin letter that the game shows", card, twin, twin, scriptName(twin))
 		} else {
-			c.find(KindToken, Error, "the card %c is missing; write the letter that the game shows", card)
+			c.find(Token, Error, span{}, "the card %c is missing; write the letter that the game shows", card)
 		}
 	}
 }
 
-func (c *textCheck) missToken(token string, tokens []string) {
+func (c *check) missToken(token string, tokens []string) {
 	switch {
 	case slices.Contains(tokens, token):
-		c.find(KindToken, Warning, "%s stands less often than in the English text; see whether something is lost", token)
+		c.find(Token, Warning, c.at(token), "%s stands less often than in the English text; see whether something is lost", token)
 	case len(commandOf(token)) == 0:
-		c.find(KindToken, Warning, "%s is missing; show the form of an answer in brackets as there", token)
+		c.find(Token, Warning, span{}, "%s is missing; show the form of an answer in brackets as there", token)
 	default:
-		c.find(KindToken, Error, "%s is missing; it must stand as in the English text", token)
+		c.find(Token, Error, span{}, "%s is missing; it must stand as in the English text", token)
 	}
 }
 
@@ -89,8 +90,8 @@ func sameForm(token, translated string) bool {
 	if token[0] != '[' || translated[0] != '[' {
 		return false
 	}
-	a, _, _ := fieldsOf(token)
-	b, _, _ := fieldsOf(translated)
+	a, _, _, _ := fieldsOf(token)
+	b, _, _, _ := fieldsOf(translated)
 	words := strings.FieldsFunc(translated, func(r rune) bool { return strings.ContainsRune("[]<> ,:$", r) })
 	for _, w := range commandOf(token) {
 		at := slices.Index(words, w)
@@ -103,10 +104,18 @@ func sameForm(token, translated string) bool {
 }
 
 // tokensOf lists what stands in brackets or back-ticks on one line, sorted.
-func tokensOf(text string) (tokens []string) {
-	eachToken(text, func(from, to int) { tokens = append(tokens, text[from:to]) })
-	slices.Sort(tokens)
+func tokensOf(text string) (tokens []span) {
+	eachToken(text, func(from, to int) { tokens = append(tokens, span{text[from:to], from, to}) })
+	slices.SortStableFunc(tokens, func(a, b span) int { return strings.Compare(a.text, b.text) })
 	return tokens
+}
+
+func textsOf(spans []span) []string {
+	texts := make([]string, len(spans))
+	for i, s := range spans {
+		texts[i] = s.text
+	}
+	return texts
 }
 
 // eachToken finds [tokens], `code` and \commands. Of code that holds brackets
@@ -118,7 +127,7 @@ func eachToken(text string, found func(from, to int)) {
 			return
 		}
 		i += size
-		end := tokenEnd(text[i:])
+		end := TokenEnd(text[i:])
 		switch token := text[i : i+end]; {
 		case end == 0:
 			end = 1
@@ -131,8 +140,12 @@ func eachToken(text string, found func(from, to int)) {
 	}
 }
 
-// tokenEnd is the length of the token that a text begins with, 0 for none.
-func tokenEnd(s string) int {
+// TokenEnd is the length of the [token], `code` or \command that a text begins
+// with, 0 for none.
+func TokenEnd(s string) int {
+	if s == "" {
+		return 0
+	}
 	switch s[0] {
 	case '\\':
 		end := 1
@@ -154,30 +167,16 @@ func tokenEnd(s string) int {
 	return 0
 }
 
-// proseOf is a text without its placeholders and tokens.
+// proseOf is a text with line breaks in place of its placeholders and tokens:
+// what is found in it stands at the same place in the text.
 func proseOf(text string) string {
-	var b strings.Builder
-	last := 0
+	out := []byte(text)
 	eachToken(text, func(from, to int) {
-		b.WriteString(text[last:from])
-		b.WriteString("\n")
-		last = to
+		for ; from < to; from++ {
+			out[from] = '\n'
+		}
 	})
-	b.WriteString(text[last:])
-	plain := b.String()
-	b.Reset()
-	for {
-		before, rest, ok := strings.Cut(plain, "{")
-		b.WriteString(before)
-		if !ok {
-			return b.String()
-		}
-		b.WriteString("\n")
-		if _, after, closed := strings.Cut(rest, "}"); closed {
-			rest = after
-		}
-		plain = rest
-	}
+	return withoutFields(string(out))
 }
 
 // cardsOf lists which of the cards J, Q and K are named by their letters.

@@ -1,22 +1,26 @@
-package locales
+package verify
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // checkInvisible looks for characters that nobody sees.
-func (c *textCheck) checkInvisible() {
+func (c *check) checkInvisible() {
 	runes := []rune(c.text)
 	var told []rune
-	for i, r := range runes {
+	i := -1
+	for at, r := range c.text {
+		i++
 		if r < 0x7f && r >= ' ' || r == '\n' || !isInvisible(r) || mayBeInvisible(runes, i) || slices.Contains(told, r) {
 			continue
 		}
-		if r == '\t' && strings.ContainsRune(c.original.text, '\t') {
+		if r == '\t' && strings.ContainsRune(c.Original.text, '\t') {
 			continue
 		}
 		told = append(told, r)
@@ -24,7 +28,8 @@ func (c *textCheck) checkInvisible() {
 		if unicode.Is(unicode.Bidi_Control, r) && r < '\u202a' {
 			severity = Warning // marks that many writers set; they only spoil what is copied
 		}
-		c.find(KindInvisible, severity, "%U, %s, after %q; remove it", r, describe(r), excerptBefore(runes, i))
+		_, size := utf8.DecodeRuneInString(c.text[at:])
+		c.find(Invisible, severity, span{from: at, to: at + size}, "%U, %s, after %q; remove it", r, describe(r), excerptBefore(runes, i))
 	}
 }
 
@@ -94,62 +99,84 @@ func excerptBefore(runes []rune, i int) string {
 }
 
 // checkLetters goes through the words. Of a kind of fault the first is named.
-func (c *textCheck) checkLetters() {
+func (c *check) checkLetters() {
 	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }
 	var mixed, foreign wordFault
-	for word := range strings.FieldsFuncSeq(c.prose, func(r rune) bool { return !isWord(r) }) {
+	for w := range fields(c.prose, isWord) {
+		word := w.text
 		if isASCII(word) {
 			continue
 		}
 		if letter := mixedIn(word); letter != 0 && !c.isEnding(word) {
-			mixed.add(word, letter)
-		} else if letter := foreignIn(word, c.scripts); letter != 0 && !strings.Contains(c.original.text, word) {
-			foreign.add(word, letter)
+			mixed.add(w, letter)
+		} else if letter := foreignIn(word, c.scripts); letter != 0 && !strings.Contains(c.Original.text, word) {
+			foreign.add(w, letter)
 		}
 	}
 	if m := mixed; m.n > 0 {
-		c.find(KindLookAlike, Error, "%s mixes two scripts: %c is %s (%U); write each word in one", m.words(), m.letter, scriptName(m.letter), m.letter)
+		c.find(LookAlike, Error, m.first, "%s mixes two scripts: %c is %s (%U); write each word in one", m.words(), m.letter, scriptName(m.letter), m.letter)
 	}
 	if f := foreign; f.n > 0 {
-		c.find(KindScript, Warning, "%s is not written as the language is: %c is %s; write it in %s", f.words(), f.letter, scriptName(f.letter), c.scripts[0].name)
+		c.find(Script, Warning, f.first, "%s is not written as the language is: %c is %s; write it in %s", f.words(), f.letter, scriptName(f.letter), c.scripts[0].name)
 	}
 }
 
 // A wordFault counts the words that have the same fault.
 type wordFault struct {
 	n      int
-	word   string // the first
-	letter rune   // what is wrong in it
+	first  span
+	letter rune // what is wrong in it
 }
 
-func (w *wordFault) add(word string, letter rune) {
+func (w *wordFault) add(word span, letter rune) {
 	if w.n++; w.n == 1 {
-		w.word, w.letter = word, letter
+		w.first, w.letter = word, letter
 	}
 }
 
 func (w *wordFault) words() string {
 	if w.n == 1 {
-		return strconv.Quote(w.word)
+		return strconv.Quote(w.first.text)
 	}
-	return fmt.Sprintf("%q (and %d more)", w.word, w.n-1)
+	return fmt.Sprintf("%q (and %d more)", w.first.text, w.n-1)
 }
 
 // isEnding reports whether a word is an English one, such as a name or a mark,
 // with an ending of the language joined to it. The English text may have the
 // plural.
-func (c *textCheck) isEnding(word string) bool {
+func (c *check) isEnding(word string) bool {
 	at := strings.IndexFunc(word, func(r rune) bool { return !unicode.Is(unicode.Latin, r) })
 	if at <= 0 || strings.ContainsFunc(word[at:], func(r rune) bool { return unicode.Is(unicode.Latin, r) }) {
 		return false
 	}
 	noLetter := func(r rune) bool { return !unicode.IsLetter(r) }
-	for w := range strings.FieldsFuncSeq(c.original.text, noLetter) {
+	for w := range strings.FieldsFuncSeq(c.Original.text, noLetter) {
 		if strings.EqualFold(w, word[:at]) || strings.EqualFold(w, word[:at]+"s") {
 			return true
 		}
 	}
 	return false
+}
+
+// fields goes through the longest pieces of a text whose characters are all of
+// one sort.
+func fields(text string, is func(rune) bool) iter.Seq[span] {
+	return func(yield func(span) bool) {
+		for from := 0; from < len(text); {
+			start := strings.IndexFunc(text[from:], is)
+			if start < 0 {
+				return
+			}
+			start += from
+			from = len(text)
+			if n := strings.IndexFunc(text[start:], func(r rune) bool { return !is(r) }); n >= 0 {
+				from = start + n
+			}
+			if !yield(span{text[start:from], start, from}) {
+				return
+			}
+		}
+	}
 }
 
 func isASCII(s string) bool {
@@ -199,44 +226,4 @@ func mixedIn(word string) (letter rune) {
 		}
 	}
 	return letter
-}
-
-// englishRun is how many words in a row, as in the English text, can no longer
-// be a name.
-const englishRun = 5
-
-// isEnglish reports whether a word is certainly English. A row of others may be
-// a name, or a format to keep.
-func isEnglish(word string) bool {
-	return slices.Contains([]string{"and", "are", "from", "has", "have", "must", "not", "that", "the", "there", "they", "this", "to", "with", "you", "your"}, word)
-}
-
-// checkEnglish looks for what was left in English.
-func (c *textCheck) checkEnglish() {
-	if c.lang == english || len(c.words) < englishRun {
-		return
-	}
-	words := wordsOf(c.prose)
-	for i, w := range words {
-		for _, j := range c.starts[w] {
-			if n := commonRun(words[i:], c.words[j:]); n >= englishRun && slices.ContainsFunc(words[i:i+n], isEnglish) {
-				c.find(KindEnglish, Warning, "%q is English; translate it", excerpt(strings.Join(words[i:i+n], " "), 0))
-				return
-			}
-		}
-	}
-}
-
-func wordsOf(prose string) []string { return strings.Fields(strings.ToLower(prose)) }
-
-// commonRun is the number of words that two texts begin with. What has digits
-// or quotes is a command.
-func commonRun(a, b []string) (n int) {
-	isPlain := func(w string) bool {
-		return !strings.ContainsAny(w, "0123456789\"'`") && strings.ContainsFunc(w, unicode.IsLetter)
-	}
-	for n < len(a) && n < len(b) && a[n] == b[n] && isPlain(a[n]) {
-		n++
-	}
-	return n
 }

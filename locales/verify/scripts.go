@@ -1,4 +1,4 @@
-package locales
+package verify
 
 import (
 	"strings"
@@ -100,7 +100,7 @@ func writingOf(lang string) [][]script {
 }
 
 // chosen gives the scripts of which these texts have the most letters.
-func chosen(choices [][]script, texts []leaf) []script {
+func chosen(choices [][]script, texts []string) []script {
 	if len(choices) == 0 {
 		return nil
 	}
@@ -114,10 +114,10 @@ func chosen(choices [][]script, texts []leaf) []script {
 	return best
 }
 
-func lettersOf(scripts []script, texts []leaf) int {
+func lettersOf(scripts []script, texts []string) int {
 	n := 0
-	for _, l := range texts {
-		for _, r := range l.text {
+	for _, text := range texts {
+		for _, r := range text {
 			if in(r, scripts) {
 				n++
 			}
