@@ -80,7 +80,11 @@ func (c Comparison) WriteText(w io.Writer) error {
 	var b strings.Builder
 	names := c.Names()
 	for i, rep := range c.Runs {
-		fmt.Fprintf(&b, "%d  %s: %s of %s games, %s\n", i+1, names[i], thousands(rep.Games), thousands(rep.Planned), rep.Dir)
+		fmt.Fprintf(&b, "%d  %s: %s of %s games, ", i+1, names[i], thousands(rep.Games), thousands(rep.Planned))
+		if shard := rep.Experiment.Shard; shard != (Shard{}) {
+			fmt.Fprintf(&b, "shard %s, ", shard)
+		}
+		b.WriteString(rep.Dir + "\n")
 	}
 	b.WriteString("\nlanguage gap, and its 95 % interval\n")
 	c.gapTable(&b)

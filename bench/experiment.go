@@ -42,6 +42,7 @@ type Experiment struct {
 	MaxTokens   int        `json:"max_tokens"` // of one answer
 	Context     int        `json:"context"`    // tokens that a game's prompt and answer may take
 	Locales     Locales    `json:"locales"`
+	Shard       Shard      `json:"shard,omitzero"` // which part of all this is played
 }
 
 // Reasoned is a label that a system prompt of its own tells what to reason in.
@@ -83,7 +84,7 @@ type runFile struct {
 
 // Plan is the part of the experiment that says which games are played.
 func (e Experiment) Plan() Plan {
-	p := Plan{Games: e.Games, Langs: e.Langs, Opponents: e.Opponents, N: e.N, Seed: e.Seed}
+	p := Plan{Games: e.Games, Langs: e.Langs, Opponents: e.Opponents, N: e.N, Seed: e.Seed, Shard: e.Shard, ByCell: e.UntilCI > 0}
 	for _, r := range e.Reasoned {
 		p.Reasoned = append(p.Reasoned, r.Label)
 	}
@@ -137,6 +138,7 @@ func (e Experiment) settings() []setting {
 		{"top-k", strconv.Itoa(e.TopK)},
 		{"top-p", strconv.FormatFloat(e.TopP, 'g', -1, 64)},
 		{"locales", cmp.Or(e.Locales.SHA256, e.Locales.Source)},
+		{"shard", e.Shard.String()},
 	}
 }
 
@@ -189,14 +191,16 @@ func readRunFile(dir string) (runFile, error) {
 	return f, nil
 }
 
-// WeightsOf gives the types of weights that the run in a folder is played with;
-// "" if it holds none that can be read.
+// WeightsOf gives the types of weights that the run in a folder is played with, or
+// the shards in it; "" if it holds none that can be read.
 func WeightsOf(dir string) string {
-	f, err := readRunFile(dir)
-	if err != nil {
-		return "" // Create says what is wrong with it
+	if f, err := readRunFile(dir); err == nil {
+		return f.Experiment.Weights
 	}
-	return f.Experiment.Weights
+	if f, err := readShardsFile(dir); err == nil {
+		return f.Experiment.Weights
+	}
+	return "" // Play says what is wrong with it
 }
 
 // writeRunFile replaces run.json.

@@ -15,9 +15,10 @@ import (
 
 // A Merged is what Merge did.
 type Merged struct {
-	Games   int  // of all runs
-	Planned int  // of the experiment
-	Already bool // dir held them before
+	Games   int    // of all runs
+	Planned int    // of the experiment
+	Already bool   // dir held them before
+	Missing string // which shards are not whole, in words; "" where all are, or none was joined
 }
 
 // mergeSuffix names the folder in which the runs are joined, beside the one
@@ -26,7 +27,7 @@ const mergeSuffix = ".merging"
 
 // Merge joins runs of one experiment, no game of which two have played, into a
 // new run in dir, which holds what one run would that had played all their
-// games; the sessions of the runs stand one behind the other. The runs are left
+// games, and all shards; the sessions of the runs stand one behind the other. The runs are left
 // as they are. dir must not be there, be empty, or hold the outcome of the same
 // call. It appears whole: whatever stops Merge, the same call begins again.
 func Merge(dir string, runs []string) (Merged, error) {
@@ -35,19 +36,23 @@ func Merge(dir string, runs []string) (Merged, error) {
 	if err != nil {
 		return Merged{}, err
 	}
-	e := sources[0].Experiment
+	e := sources[0].Experiment.Whole()
 	for _, s := range sources[1:] {
-		if err := e.difference(s.Experiment); err != nil {
+		if err := e.difference(s.Experiment.Whole()); err != nil {
 			return Merged{}, fmt.Errorf("%s (there) and %s (here) hold different experiments: %w; only runs of one experiment can be joined", sources[0].Dir, s.Dir, err)
 		}
 	}
-	games, err := findOverlap(sources)
+	of, err := splitOf(sources)
 	if err != nil {
 		return Merged{}, err
 	}
-	m := Merged{Games: games, Planned: e.Plan().Len()}
+	found := newCensus(e, of)
+	if err := findOverlap(sources, found); err != nil {
+		return Merged{}, err
+	}
+	m := found.merged()
 	joined := joinedFile(sources)
-	m.Already, err = holdsMerge(dir, joined, games)
+	m.Already, err = holdsMerge(dir, joined, m.Games)
 	if m.Already || err != nil {
 		return m, err
 	}
@@ -112,7 +117,7 @@ func closeSources(sources []source) {
 
 // findOverlap counts the games of all sources, and names the first that two
 // of them hold.
-func findOverlap(sources []source) (int, error) {
+func findOverlap(sources []source, found *census) error {
 	owner := map[string]int{} // of a game's ID
 	for i, s := range sources {
 		err := s.Outcomes(func(o Outcome) error {
@@ -120,18 +125,21 @@ func findOverlap(sources []source) (int, error) {
 				return fmt.Errorf("%s and %s both hold game %s: only runs of different games can be joined", sources[at].Dir, s.Dir, o.Job.ID)
 			}
 			owner[o.Job.ID] = i
+			if err := found.add(o); err != nil {
+				return fmt.Errorf("%s: %w", s.Dir, err)
+			}
 			return nil
 		})
 		if err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return len(owner), nil
+	return nil
 }
 
 // joinedFile is the run.json of the joined run.
 func joinedFile(sources []source) runFile {
-	f := runFile{Format: format, Created: sources[0].Created, Experiment: sources[0].Experiment}
+	f := runFile{Format: format, Created: sources[0].Created, Experiment: sources[0].Experiment.Whole()}
 	for _, s := range sources {
 		if s.Created.Before(f.Created) {
 			f.Created = s.Created

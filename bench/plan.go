@@ -27,6 +27,8 @@ type Plan struct {
 	Opponents []string // names of policies; with any, the model does not play itself
 	N         int      // games of one cell in one role
 	Seed      int64    // of the run
+	Shard     Shard    // of all these games, those that are played
+	ByCell    bool     // shards have whole cells
 }
 
 // A Cell is what games are compared by: two labels, A and B, that play each
@@ -68,7 +70,7 @@ func (p Plan) Validate() error {
 	case p.Seed < 0 || p.Seed > maxSeed:
 		return fmt.Errorf("seed is %d: choose one from 0 to %d", p.Seed, int64(maxSeed))
 	}
-	return nil
+	return p.validateShard()
 }
 
 func (p Plan) validateReasoned() error {
@@ -120,20 +122,59 @@ func distinct(what string, names []string) error {
 // Labels are the languages, then the reasoned labels.
 func (p Plan) Labels() []string { return slices.Concat(p.Langs, p.Reasoned) }
 
-// Len is the number of games of the plan.
-func (p Plan) Len() int { return len(p.Games) * p.N * len(p.pairs()) * 2 }
+// Len is the number of games of the plan, of its shard if that is one.
+func (p Plan) Len() int { return p.below(len(p.Games)) }
+
+// LenOf is how many of them are of one game, given by its place in Games.
+func (p Plan) LenOf(game int) int { return p.below(game+1) - p.below(game) }
+
+// below is how many are of the first games.
+func (p Plan) below(games int) int {
+	cells := games * len(p.pairs())
+	if p.ByCell {
+		return p.Shard.below(cells) * p.N * 2
+	}
+	return p.Shard.below(cells*p.N) * 2
+}
+
+// dealt is the number of what is dealt to shards, see Shard, for an index of a
+// cell, which is counted over all games.
+func (p Plan) dealt(cell, index int) int {
+	if p.ByCell {
+		return cell
+	}
+	return cell*p.N + index
+}
+
+// has says whether the shard has an index of a cell.
+func (p Plan) has(cell, index int) bool { return p.Shard.has(p.dealt(cell, index)) }
 
 // Jobs yields the games in plan order: by game, then index, then cell, then
 // role. The index comes before the cell so that a run stopped early has played
 // every cell of a game about equally often.
 func (p Plan) Jobs() iter.Seq[scheduler.Job] {
 	return func(yield func(scheduler.Job) bool) {
+		for _, job := range p.placed() {
+			if !yield(job) {
+				return
+			}
+		}
+	}
+}
+
+// placed yields the games with their places in the order of the whole plan, which
+// are the same in every shard.
+func (p Plan) placed() iter.Seq2[int, scheduler.Job] {
+	return func(yield func(int, scheduler.Job) bool) {
 		pairs := p.pairs()
-		for _, game := range p.Games {
+		for g, game := range p.Games {
 			for index := range p.N {
-				for _, pair := range pairs {
+				for c, pair := range pairs {
+					if !p.has(g*len(pairs)+c, index) {
+						continue
+					}
 					for role := range 2 {
-						if !yield(p.job(game, index, pair, role)) {
+						if !yield(((g*p.N+index)*len(pairs)+c)*2+role, p.job(game, index, pair, role)) {
 							return
 						}
 					}
@@ -211,8 +252,8 @@ func pairOf(j scheduler.Job) pair {
 	return c
 }
 
-// positions returns a function that finds a job's place in Jobs, and refuses a
-// job that is not of this plan.
+// positions returns a function that finds a job's place, see placed, and refuses a
+// job that is not of this plan or its shard.
 func (p Plan) positions() func(scheduler.Job) (int, error) {
 	pairs := p.pairs()
 	gameAt, pairAt := map[string]int{}, map[pair]int{}
@@ -228,6 +269,9 @@ func (p Plan) positions() func(scheduler.Job) (int, error) {
 		c, okPair := pairAt[pair]
 		if !okGame || !okPair || j.Index < 0 || j.Index >= p.N || j != p.job(j.Game, j.Index, pair, j.Role) {
 			return 0, fmt.Errorf("game %q is not of this run's plan", j.ID)
+		}
+		if !p.has(g*len(pairs)+c, j.Index) {
+			return 0, fmt.Errorf("game %q is not of shard %s", j.ID, p.Shard)
 		}
 		return ((g*p.N+j.Index)*len(pairs)+c)*2 + j.Role, nil
 	}

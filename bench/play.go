@@ -14,7 +14,7 @@ import (
 
 // Options say what Play plays, where it is kept and how it is shown.
 type Options struct {
-	Dir        string // the run folder
+	Dir        string // the run folder; of a shard, the one that all shards have theirs in
 	Experiment Experiment
 	Session    Session
 	Player     Player
@@ -97,6 +97,10 @@ type Summary struct {
 	Report   *Report `json:"-"` // of the whole run
 }
 
+// ErrHurry is the cause of a context that is to end Play soon: no report is made
+// then, which reads all games of the run.
+var ErrHurry = errors.New("told to end soon")
+
 // Play plays the games of the experiment that have not ended yet and keeps
 // them in the run folder. Whatever stops it, all ended games are kept and the
 // same call goes on from there. The summary holds what was done, also beside an
@@ -118,7 +122,11 @@ func Play(ctx context.Context, o Options) (Summary, error) {
 }
 
 func playRest(ctx context.Context, o Options, t *timeline) (Summary, error) {
-	store, err := Create(o.Dir, o.Experiment, o.Session)
+	dir, err := claimShard(o.Dir, o.Experiment)
+	if err != nil {
+		return Summary{}, err
+	}
+	store, err := Create(dir, o.Experiment, o.Session)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -133,12 +141,16 @@ func playRest(ctx context.Context, o Options, t *timeline) (Summary, error) {
 	}
 	show := &progressLine{w: o.Progress, terminal: o.Terminal, before: before, planned: before + deal.Total}
 	sum, playErr := playWatched(ctx, o, store, deal, show, t)
-	sum.Dir = o.Dir
+	sum.Dir = dir
+	if playErr != nil && errors.Is(context.Cause(ctx), ErrHurry) {
+		counts := Counts{Games: show.before + sum.Games, Planned: show.planned}
+		return sum, explain(ctx, playErr, counts, dir)
+	}
 	if sum.Report, err = store.Report(); err != nil {
 		return sum, errors.Join(playErr, err)
 	}
 	sum.WholeRun = sum.Report.Counts
-	return sum, explain(ctx, playErr, sum.WholeRun, o.Dir)
+	return sum, explain(ctx, playErr, sum.WholeRun, dir)
 }
 
 // playWatched plays what remains, if anything, with the GPUs watched.

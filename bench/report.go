@@ -165,8 +165,8 @@ func newReport(e Experiment) *Report {
 		ByGame: map[string]Counts{}, ByLang: map[string]AnswerCounts{}, Answers: map[string]map[string]AnswerCounts{},
 	}
 	rep.Planned = e.Plan().Len()
-	for _, game := range e.Games {
-		rep.ByGame[game] = Counts{Planned: rep.Planned / len(e.Games)}
+	for i, game := range e.Games {
+		rep.ByGame[game] = Counts{Planned: e.Plan().LenOf(i)}
 	}
 	for _, lang := range e.Labels() {
 		rep.ByLang[lang] = AnswerCounts{}

@@ -46,8 +46,12 @@ func newStops(e Experiment) *stops {
 	if s.until > 0 {
 		end = blockEnd(0, end)
 	}
-	for range len(s.plan.Games) * len(s.pairs) {
-		s.cells = append(s.cells, cellState{end: end, half: map[int]int{}})
+	for i := range len(s.plan.Games) * len(s.pairs) {
+		c := cellState{half: map[int]int{}}
+		if s.plan.has(i, 0) { // whole cells: else until is 0, and ends are not looked at
+			c.end = end
+		}
+		s.cells = append(s.cells, c)
 	}
 	return s
 }
@@ -88,7 +92,7 @@ func (s *stops) add(j scheduler.Job, rewards [2]int) {
 // "", of all.
 func (s *stops) saved(game string) (n int) {
 	for i, c := range s.cells {
-		if c.stopped && (game == "" || game == s.plan.Games[i/len(s.pairs)]) {
+		if c.stopped && s.plan.has(i, 0) && (game == "" || game == s.plan.Games[i/len(s.pairs)]) {
 			n += 2 * (s.plan.N - c.end)
 		}
 	}

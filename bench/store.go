@@ -30,6 +30,9 @@ type Run struct {
 // Open opens a run for reading.
 func Open(dir string) (*Run, error) {
 	f, err := readRunFile(dir)
+	if n := len(shardsIn(dir)); n > 0 && errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s holds shards (%d by now) and no run: join them with selfplay merge, or name one", dir, n)
+	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, fmt.Errorf("%s is no run folder: it holds no %s", dir, runName)
 	}
@@ -146,6 +149,9 @@ func claim(dir string) error {
 			foreign = name
 		}
 	}
+	if _, err := readShardsFile(dir); err == nil {
+		return fmt.Errorf("%s holds an experiment in shards: say which with --shard, or choose another --run folder", dir)
+	}
 	if foreign != "" {
 		return fmt.Errorf("%s holds other files (%s) and no run: --run needs a new or empty folder", dir, foreign)
 	}
@@ -185,12 +191,10 @@ func (s *Store) Remaining() (iter.Seq[scheduler.Job], error) {
 		return nil, err
 	}
 	return func(yield func(scheduler.Job) bool) {
-		at := 0
-		for job := range s.Experiment.Plan().Jobs() {
+		for at, job := range s.Experiment.Plan().placed() {
 			if !ended[at] && !yield(job) {
 				return
 			}
-			at++
 		}
 	}, nil
 }

@@ -50,7 +50,11 @@ func (s Suite) String() string {
 func (e Experiment) Describe(prompt string) string {
 	p := e.Plan()
 	var b strings.Builder
-	fmt.Fprintf(&b, "planned: %s games: %s x ", thousands(p.Len()), counted(len(p.Games), "game", "games"))
+	fmt.Fprintf(&b, "planned: %s games: ", thousands(p.Len()))
+	if p.Shard != (Shard{}) {
+		fmt.Fprintf(&b, "shard %s of %s games: ", p.Shard, thousands(e.Whole().Plan().Len()))
+	}
+	fmt.Fprintf(&b, "%s x ", counted(len(p.Games), "game", "games"))
 	switch langs := len(p.Langs); {
 	case len(p.Opponents) > 0:
 		fmt.Fprintf(&b, "%s against %s", counted(len(p.Labels()), "language", "languages"), strings.Join(p.Opponents, ", "))

@@ -13,6 +13,9 @@ import (
 func (rep *Report) WriteText(w io.Writer, dir string) error {
 	var b strings.Builder
 	e := rep.Experiment
+	if e.Shard != (Shard{}) {
+		fmt.Fprintf(&b, "shard %s, a part of the experiment: selfplay merge joins the parts\n", e.Shard)
+	}
 	for _, game := range e.Games {
 		rep.gameText(&b, game)
 	}

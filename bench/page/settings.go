@@ -38,6 +38,7 @@ func settings(runs []Run, names []string) section {
 		}
 		experiment.addRow(name, cells...)
 	}
+	line("shard", func(e bench.Experiment) string { return e.Shard.String() })
 	line("sha256 of the model", func(e bench.Experiment) string { return e.Model.SHA256 })
 	line("weights", func(e bench.Experiment) string { return e.Weights })
 	line("cache", func(e bench.Experiment) string { return e.Cache })

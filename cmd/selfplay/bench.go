@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"selfplay/bench"
+	"selfplay/bench/cluster"
 	"selfplay/games"
 	"selfplay/inference"
 	"selfplay/inference/gpus"
@@ -31,6 +33,7 @@ import (
 // benchFlags are the flags of `selfplay bench` as given.
 type benchFlags struct {
 	model, locales, run, prompt  string
+	shard, shardFrom             string // shardFrom: where the number of the part comes from
 	weights, think, trace, cache string
 	games, langs                 []string
 	n, maxTokens, context        int
@@ -43,8 +46,10 @@ type benchFlags struct {
 
 var paperLangs = []string{"en", "ar", "de", "es", "fr", "he", "ms", "zh"}
 
-func benchCommand() *cobra.Command {
-	f := &benchFlags{}
+func benchCommand() *cobra.Command { return benchCommandOf(&benchFlags{}) }
+
+// benchCommandOf is the command that keeps its flags in f.
+func benchCommandOf(f *benchFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench --model M",
 		Short: "Play every ordered pair of languages, both roles, and print the margins",
@@ -64,6 +69,7 @@ func benchCommand() *cobra.Command {
 	fl.StringVar(&f.prompt, "prompt", "conditioned", "system prompt: default, conditioned (reason in the language provided), or reason-in:LANG")
 	fl.StringVar(&f.locales, "locales", "", localesFlag)
 	fl.StringVar(&f.run, "run", "", "run folder, resumed if it holds the same experiment (default: runs/MODEL-HASH)")
+	fl.StringVar(&f.shard, "shard", "", shardFlag)
 	fl.IntVar(&f.slots, "slots", 0, "games at once (default: as tuned, or what memory allows, at most 64)")
 	fl.IntVar(&f.pool, "pool", 0, "tokens that the cache holds for all games together (default: --context for each of the slots, or what memory allows); games that outgrow it wait for others")
 	fl.StringVar(&f.cache, "cache", "f16", "type of keys and values in the cache: f16, or q8_0, which takes half the memory and is a little less exact")
@@ -88,24 +94,27 @@ func defaultGames() []string {
 	return plain
 }
 
+// asked is what the flags ask for, checked as far as nothing is loaded.
+func (f *benchFlags) asked(c *cobra.Command) (suite string, set *locales.Set, who player, e bench.Experiment, err error) {
+	if suite, err = applySuite(c, f); err != nil {
+		return
+	}
+	if set, err = openLocales(f.locales); err != nil {
+		return
+	}
+	if who, err = choosePlayer(c, f.model, f.quiet); err != nil {
+		return
+	}
+	if e, err = experiment(f, who, set); err != nil {
+		return
+	}
+	err = warnOfLocales(c.ErrOrStderr(), set, e.Games, e.Langs)
+	return
+}
+
 func runBench(c *cobra.Command, f *benchFlags) error {
-	suite, err := applySuite(c, f)
+	suite, set, who, e, err := f.asked(c)
 	if err != nil {
-		return err
-	}
-	set, err := openLocales(f.locales)
-	if err != nil {
-		return err
-	}
-	who, err := choosePlayer(c, f.model, f.quiet)
-	if err != nil {
-		return err
-	}
-	e, err := experiment(f, who, set)
-	if err != nil {
-		return err
-	}
-	if err := warnOfLocales(c.ErrOrStderr(), set, e.Games, e.Langs); err != nil {
 		return err
 	}
 	cfg := scheduler.Config{Seed: e.Seed, System: e.SystemOf, MaxTokens: e.MaxTokens, New: dealer(set), Policies: policies(who)}
@@ -217,7 +226,11 @@ func play(c *cobra.Command, f *benchFlags, o bench.Options) error {
 	defer stop()
 	if !f.quiet {
 		o.Progress = c.ErrOrStderr()
-		fmt.Fprintln(o.Progress, o.Experiment.Describe(promptName(f, o.Experiment)))
+		plan := o.Experiment.Describe(promptName(f, o.Experiment))
+		if f.shardFrom != "" {
+			plan += "; shard by " + f.shardFrom
+		}
+		fmt.Fprintln(o.Progress, plan)
 		o.Terminal = isTerminal(c.ErrOrStderr())
 	}
 	sum, err := bench.Play(ctx, o)
@@ -230,17 +243,35 @@ func play(c *cobra.Command, f *benchFlags, o bench.Options) error {
 		fmt.Fprintf(c.ErrOrStderr(), "selfplay: warning: replicas lost: %d of %d; the others played all games\n", sum.ReplicasLost, sum.Replicas)
 	}
 	if err != nil && ctx.Err() != nil {
-		fmt.Fprintf(c.ErrOrStderr(), "resume with: %s\n", commandLine(c, f.run))
+		var shard []string
+		if s := o.Experiment.Shard; f.shardFrom != "" { // no job's task plays it by hand
+			shard = []string{"--shard", fmt.Sprintf("%d/%d", s.Number, s.Of)}
+		}
+		fmt.Fprintf(c.ErrOrStderr(), "resume with: %s\n", commandLine(c, f.run, shard...))
 	}
 	return err
 }
 
-// interruptible is a context that an interrupt ends. A second one ends the
-// program at once.
+// interruptible is a context that an interrupt ends, or SIGTERM, after which there
+// may be little time: its cause is bench.ErrHurry then. A second interrupt ends the
+// program at once. SIGTERM may come again, since clusters send it to every process
+// of a job and scripts hand it on.
 func interruptible(c *cobra.Command) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+	hurried, hurry := context.WithCancelCause(c.Context())
+	term := make(chan os.Signal, 1)
+	signal.Notify(term, syscall.SIGTERM)
+	go func() {
+		if _, ok := <-term; ok {
+			hurry(bench.ErrHurry)
+		}
+	}()
+	ctx, stop := signal.NotifyContext(hurried, os.Interrupt)
 	context.AfterFunc(ctx, stop)
-	return ctx, stop
+	return ctx, sync.OnceFunc(func() {
+		stop()
+		signal.Stop(term)
+		close(term)
+	})
 }
 
 func printSummary(w io.Writer, f *benchFlags, sum bench.Summary) error {
@@ -288,6 +319,10 @@ func experiment(f *benchFlags, who player, set *locales.Set) (bench.Experiment, 
 	if err := f.plan(&e, who, specs); err != nil {
 		return e, err
 	}
+	var err error
+	if e.Shard, f.shardFrom, err = parseShard(f.shard, os.Getenv); err != nil {
+		return e, err
+	}
 	if err := e.Plan().Validate(); err != nil {
 		return e, usageError{err}
 	}
@@ -303,7 +338,6 @@ func experiment(f *benchFlags, who player, set *locales.Set) (bench.Experiment, 
 	if c := inference.Cache(f.cache); c != inference.CacheF16 && c != inference.CacheQ8 {
 		return e, usagef("--cache %s: give f16 or q8_0", f.cache)
 	}
-	var err error
 	if e.Locales.SHA256, err = set.Hash(rules, f.langs); err != nil {
 		return e, err
 	}
@@ -384,7 +418,9 @@ func dealer(set *locales.Set) func(scheduler.Job) (games.Game, error) {
 
 // defaultRun names a folder after the experiment, so that the same command
 // finds it again.
-func defaultRun(e bench.Experiment) string { return filepath.Join("runs", folderName(e.Model.Name, e)) }
+func defaultRun(e bench.Experiment) string {
+	return filepath.Join("runs", folderName(e.Model.Name, e.Whole()))
+}
 
 // folderName is of a model, and of what it does.
 func folderName(model string, settings any) string {
@@ -404,16 +440,15 @@ func settings(p inference.Plan) map[string]string {
 	}
 }
 
-// commandLine is this invocation, with the run folder named.
-func commandLine(c *cobra.Command, run string) string {
+// commandLine is this invocation, with the run folder named, and more flags.
+func commandLine(c *cobra.Command, run string, more ...string) string {
 	args := slices.Clone(os.Args)
 	if !c.Flags().Changed("run") {
 		args = append(args, "--run", run)
 	}
+	args = append(args, more...)
 	for i, a := range args {
-		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$&|;<>*?()[]{}!`#~") {
-			args[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
+		args[i] = cluster.Quote(a)
 	}
 	return strings.Join(args, " ")
 }

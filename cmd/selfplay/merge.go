@@ -12,15 +12,19 @@ func mergeCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "merge --out DIR RUN...",
-		Short: "Join runs of one experiment that played different games of it",
+		Short: "Join runs of one experiment that played different games of it; of a folder of shards, all of them",
 		Args:  asUsage(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if out == "" {
 				return usagef("--out: name the folder of the joined run")
 			}
+			args = bench.ShardFolders(args)
 			m, err := bench.Merge(out, args)
 			if err != nil {
 				return err
+			}
+			if m.Missing != "" {
+				fmt.Fprintf(c.ErrOrStderr(), "selfplay: warning: %s; bench --run %s plays what is missing\n", m.Missing, out)
 			}
 			did := "joined"
 			if m.Already {
