@@ -21,6 +21,10 @@ type Options struct {
 	Progress   io.Writer // where progress lines go; nil: nowhere
 	Terminal   bool      // Progress is a terminal: rewrite one line
 
+	// Doing shows what takes long without games being played, until done is called;
+	// nil: nothing.
+	Doing func(what string) (done func())
+
 	Watch Watch          // looks at the GPUs while games are played; nil: none
 	Trace io.WriteCloser // where the timeline goes, see timeline; Play closes it; nil: nowhere
 }
@@ -118,27 +122,42 @@ func Play(ctx context.Context, o Options) (Summary, error) {
 }
 
 func playRest(ctx context.Context, o Options, t *timeline) (Summary, error) {
+	if o.Doing == nil {
+		o.Doing = func(string) func() { return func() {} }
+	}
 	store, err := Create(o.Dir, o.Experiment, o.Session)
 	if err != nil {
 		return Summary{}, err
 	}
 	defer store.Close()
-	deal, err := store.deal()
-	if err != nil {
-		return Summary{}, err
-	}
-	before, err := store.Games()
+	done := o.Doing("reading what has been played")
+	deal, before, err := store.remaining()
+	done()
 	if err != nil {
 		return Summary{}, err
 	}
 	show := &progressLine{w: o.Progress, terminal: o.Terminal, before: before, planned: before + deal.Total}
+	show.log = &runLog{dir: o.Dir, before: before}
+	show.log.begin(o.Experiment, o.Session, show.planned)
 	sum, playErr := playWatched(ctx, o, store, deal, show, t)
 	sum.Dir = o.Dir
-	if sum.Report, err = store.Report(); err != nil {
+	done = o.Doing("computing the tables")
+	sum.Report, err = store.Report()
+	done()
+	if err != nil {
 		return sum, errors.Join(playErr, err)
 	}
 	sum.WholeRun = sum.Report.Counts
+	show.log.end(ctx, playErr, sum)
 	return sum, explain(ctx, playErr, sum.WholeRun, o.Dir)
+}
+
+// remaining are the games to play, and the number of those that have ended.
+func (s *Store) remaining() (deal Deal, ended int, err error) {
+	if deal, err = s.deal(); err == nil {
+		ended, err = s.Games()
+	}
+	return deal, ended, err
 }
 
 // playWatched plays what remains, if anything, with the GPUs watched.
@@ -179,6 +198,7 @@ func play(ctx context.Context, player Player, deal Deal, show *progressLine,
 			show.planned = deal.planned()
 		}
 		show.update(p)
+		show.log.step(p, show.planned)
 		t.step(p)
 	}
 	k := newKeeper(store)
