@@ -1,6 +1,10 @@
 package bench
 
-import "selfplay/scheduler"
+import (
+	"log/slog"
+
+	"selfplay/scheduler"
+)
 
 // batchSize is how many games go into one transaction at most, and how many may
 // wait for it. A commit waits for the disk, so games that end while one is
@@ -61,6 +65,7 @@ func (k *keeper) run(store func(...scheduler.Record) error) {
 		for _, r := range batch {
 			k.counts.add(outcomeOf(r))
 		}
+		slog.Debug("games stored", "games", len(batch), "all", k.counts.Games)
 	}
 }
 

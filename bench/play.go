@@ -21,6 +21,10 @@ type Options struct {
 	Progress   io.Writer // where progress lines go; nil: nowhere
 	Terminal   bool      // Progress is a terminal: rewrite one line
 
+	// Doing shows what takes long without games being played, until done is called;
+	// nil: nothing.
+	Doing func(what string) (done func())
+
 	Watch Watch          // looks at the GPUs while games are played; nil: none
 	Trace io.WriteCloser // where the timeline goes, see timeline; Play closes it; nil: nowhere
 }
@@ -122,6 +126,9 @@ func Play(ctx context.Context, o Options) (Summary, error) {
 }
 
 func playRest(ctx context.Context, o Options, t *timeline) (Summary, error) {
+	if o.Doing == nil {
+		o.Doing = func(string) func() { return func() {} }
+	}
 	dir, err := claimShard(o.Dir, o.Experiment)
 	if err != nil {
 		return Summary{}, err
@@ -131,26 +138,39 @@ func playRest(ctx context.Context, o Options, t *timeline) (Summary, error) {
 		return Summary{}, err
 	}
 	defer store.Close()
-	deal, err := store.deal()
-	if err != nil {
-		return Summary{}, err
-	}
-	before, err := store.Games()
+	done := o.Doing("reading what has been played")
+	deal, before, err := store.remaining()
+	done()
 	if err != nil {
 		return Summary{}, err
 	}
 	show := &progressLine{w: o.Progress, terminal: o.Terminal, before: before, planned: before + deal.Total}
+	show.log = &runLog{dir: dir, before: before}
+	show.log.begin(o.Experiment, o.Session, show.planned)
 	sum, playErr := playWatched(ctx, o, store, deal, show, t)
 	sum.Dir = dir
 	if playErr != nil && errors.Is(context.Cause(ctx), ErrHurry) {
-		counts := Counts{Games: show.before + sum.Games, Planned: show.planned}
-		return sum, explain(ctx, playErr, counts, dir)
+		sum.WholeRun = Counts{Games: show.before + sum.Games, Planned: show.planned}
+		show.log.end(ctx, playErr, sum)
+		return sum, explain(ctx, playErr, sum.WholeRun, dir)
 	}
-	if sum.Report, err = store.Report(); err != nil {
+	done = o.Doing("computing the tables")
+	sum.Report, err = store.Report()
+	done()
+	if err != nil {
 		return sum, errors.Join(playErr, err)
 	}
 	sum.WholeRun = sum.Report.Counts
+	show.log.end(ctx, playErr, sum)
 	return sum, explain(ctx, playErr, sum.WholeRun, dir)
+}
+
+// remaining are the games to play, and the number of those that have ended.
+func (s *Store) remaining() (deal Deal, ended int, err error) {
+	if deal, err = s.deal(); err == nil {
+		ended, err = s.Games()
+	}
+	return deal, ended, err
 }
 
 // playWatched plays what remains, if anything, with the GPUs watched.
@@ -191,6 +211,7 @@ func play(ctx context.Context, player Player, deal Deal, show *progressLine,
 			show.planned = deal.planned()
 		}
 		show.update(p)
+		show.log.step(p, show.planned)
 		t.step(p)
 	}
 	k := newKeeper(store)

@@ -121,6 +121,36 @@ func Inspect() Machine {
 	return m
 }
 
+// CPUFeatures are those that the runtime was compiled for. No library is loaded for
+// it, and no GPU asked, unless the program has no kernels of its own.
+func CPUFeatures() []string {
+	for i := range C.ggml_backend_dev_count() {
+		if device := C.ggml_backend_dev_get(i); C.ggml_backend_dev_type(device) == deviceCPU {
+			var m Machine
+			m.readFeatures(C.features(device))
+			return m.Features
+		}
+	}
+	return Inspect().Features
+}
+
+// CUDALibrary is where the runtime's CUDA library lies, "" if it is in none of the
+// folders, which come with it. Whether it can be loaded is not tried.
+func CUDALibrary() (path string, folders []string) {
+	if list, ok := os.LookupEnv("OLLAMA_LIBRARY_PATH"); ok { // as the runtime does
+		folders = filepath.SplitList(list)
+	} else if program, err := os.Executable(); err == nil {
+		folders = []string{filepath.Join(filepath.Dir(program), "..", "lib", "ollama")}
+	}
+	for _, dir := range folders {
+		path := filepath.Join(dir, cudaLibrary)
+		if _, err := os.Stat(path); err == nil {
+			return path, folders
+		}
+	}
+	return "", folders
+}
+
 func describe(device unsafe.Pointer) GPU {
 	var p C.properties
 	C.ggml_backend_dev_get_props(device, &p)

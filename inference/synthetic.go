@@ -309,3 +309,13 @@ func tempGGUF(kv fsggml.KV, tensors []*fsggml.Tensor) (*os.File, error) {
 	}
 	return f, nil
 }
+
+// SyntheticNames are the names of all shapes, and of the types that may stand
+// behind one with a colon between.
+func SyntheticNames() (shapes, types []string) {
+	for name := range synthetics {
+		shapes = append(shapes, syntheticPrefix+name)
+	}
+	slices.Sort(shapes)
+	return shapes, slices.Sorted(maps.Keys(fillings))
+}

@@ -96,7 +96,7 @@ func (s Slurm) fill(t *template.Template) []byte {
 
 // Quote is an argument as a shell takes it.
 func Quote(arg string) string {
-	if arg == "" || strings.ContainsAny(arg, " \t\n'\"\\$&|;<>*?()[]{}!`#~") {
+	if arg == "" || strings.ContainsAny(arg, " \t\r\n'\"\\$&|;<>*?()[]{}!`#~") {
 		return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 	}
 	return arg

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -21,7 +22,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"selfplay/bench"
-	"selfplay/bench/cluster"
 	"selfplay/games"
 	"selfplay/inference"
 	"selfplay/inference/gpus"
@@ -53,8 +53,16 @@ func benchCommandOf(f *benchFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench --model M",
 		Short: "Play every ordered pair of languages, both roles, and print the margins",
-		Args:  asUsage(cobra.NoArgs),
-		RunE:  func(c *cobra.Command, _ []string) error { return runBench(c, f) },
+		Example: `  # two games in two languages, 20 games each way
+  selfplay bench --model model.gguf --games TicTacToe,Nim --langs en,de --n 20
+  # the paper's protocol; the same command goes on where it stopped
+  selfplay bench --model ollama:qwen3:4b --suite paper --run runs/qwen3-4b
+  # against perfect play, and for a script
+  selfplay bench --model m.gguf --opponent builtin:optimal --games Nim --json
+  # on two of the GPUs, with a log for later
+  selfplay bench --model hf-folder/ --gpus 0,1 --log bench.jsonl`,
+		Args: asUsage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return runBench(c, f) },
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.model, "model", "", modelFlag)
@@ -80,6 +88,10 @@ func benchCommandOf(f *benchFlags) *cobra.Command {
 	fl.StringVar(&f.trace, "trace", "", "file that gets a timeline of the steps for chrome://tracing or Perfetto; overwritten if it exists")
 	fl.BoolVar(&f.json, "json", false, "the last line of standard output is one JSON object")
 	fl.BoolVar(&f.quiet, "quiet", false, "no progress and no tables")
+	group(c, "What is played", "model", "suite", "games", "langs", "n", "seed", "prompt", "locales", "opponent", "reason-in", "interface", "until-ci")
+	group(c, "How the model answers", "max-tokens", "context", "think", "weights", "cache")
+	group(c, "What computes it (no game depends on these)", "device", "gpus", "replicas", "slots", "pool", "chunk", "threads")
+	group(c, "Where it is kept and what is shown", "run", "trace", "json", "quiet")
 	return c
 }
 
@@ -151,6 +163,7 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 		return err
 	}
 	defer m.Close()
+	slog.Info("model loaded", "model", who.id.Name, "plan", m.Plan.String())
 	if !f.quiet {
 		describe(c.ErrOrStderr(), who, m.Codec, m.Plan.String())
 	}
@@ -232,6 +245,7 @@ func play(c *cobra.Command, f *benchFlags, o bench.Options) error {
 		}
 		fmt.Fprintln(o.Progress, plan)
 		o.Terminal = isTerminal(c.ErrOrStderr())
+		o.Doing = func(what string) func() { return waiting(c.ErrOrStderr(), what) }
 	}
 	sum, err := bench.Play(ctx, o)
 	if err == nil || sum.Report != nil {
@@ -438,19 +452,6 @@ func settings(p inference.Plan) map[string]string {
 	return map[string]string{
 		"device": device, "slots": strconv.Itoa(p.Slots), "pool": strconv.Itoa(p.Pool), "chunk": strconv.Itoa(p.Tokens), "threads": strconv.Itoa(p.Threads),
 	}
-}
-
-// commandLine is this invocation, with the run folder named, and more flags.
-func commandLine(c *cobra.Command, run string, more ...string) string {
-	args := slices.Clone(os.Args)
-	if !c.Flags().Changed("run") {
-		args = append(args, "--run", run)
-	}
-	args = append(args, more...)
-	for i, a := range args {
-		args[i] = cluster.Quote(a)
-	}
-	return strings.Join(args, " ")
 }
 
 func isTerminal(w io.Writer) bool {

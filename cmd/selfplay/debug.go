@@ -18,7 +18,12 @@ import (
 // output, so that other programs can compare themselves with this one.
 
 func debugCommand() *cobra.Command {
-	c := &cobra.Command{Use: "debug", Short: "Show single steps of the work, as JSON lines"}
+	c := &cobra.Command{
+		Use:   "debug",
+		Short: "Show single steps of the work, as JSON lines",
+		Example: `  selfplay debug extract < completions.jsonl
+  selfplay debug tokenize --model model.gguf < texts.jsonl`,
+	}
 	c.AddCommand(traceCommand(), extractCommand(), tokenizeCommand(), greedyCommand())
 	return c
 }
@@ -28,7 +33,10 @@ func traceCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trace < in.jsonl",
 		Short: "Replay scripted games: what each player is shown, and the outcome",
-		Args:  asUsage(cobra.NoArgs),
+		Example: `  selfplay debug trace < in.jsonl > out.jsonl
+  echo '{"env": "Nim-v0", "seed": 1, "langs": ["en", "de"],
+    "steps": [{"action": "[0 1]"}]}' | tr -d '\n' | selfplay debug trace`,
+		Args: asUsage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			set, err := openLocales(dir)
 			if err != nil {
@@ -45,7 +53,9 @@ func extractCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "extract < in.jsonl",
 		Short: "Take completions apart: thinking, action, status",
-		Args:  asUsage(cobra.NoArgs),
+		Example: `  selfplay debug extract < completions.jsonl
+  echo '{"completion": "I take \\boxed{0 3}"}' | selfplay debug extract`,
+		Args: asUsage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return mapLines(c, func(line []byte) ([]byte, error) {
 				var in struct {
@@ -94,7 +104,10 @@ func tokenizeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tokenize --model M < in.jsonl",
 		Short: "Tokenize texts and chats",
-		Args:  asUsage(cobra.NoArgs),
+		Example: `  selfplay debug tokenize --model model.gguf < texts.jsonl
+  echo '{"messages": [{"role": "user", "content": "hi"}]}' |
+    selfplay debug tokenize --model model.gguf --think off`,
+		Args: asUsage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			path, err := findModel(c, model)
 			if err != nil {
@@ -136,7 +149,10 @@ func greedyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "greedy --model M < in.jsonl",
 		Short: "Decode greedily, with the likeliest tokens of every step",
-		Args:  asUsage(cobra.NoArgs),
+		Example: `  selfplay debug greedy --model model.gguf --n 8 < prompts.jsonl
+  echo '{"text": "The capital of France is"}' |
+    selfplay debug greedy --model model.gguf --device cpu`,
+		Args: asUsage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if n < 1 {
 				return usagef("--n %d: give at least 1", n)
@@ -152,6 +168,9 @@ func greedyCommand() *cobra.Command {
 			}
 			defer at.close()
 			at.here(&o)
+			if isTerminal(c.ErrOrStderr()) {
+				o.Progress = loading(c.ErrOrStderr())
+			}
 			m, err := inference.Open(path, o)
 			if err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strconv"
 	"strings"
@@ -219,6 +220,7 @@ func (s *site) replicas(o inference.Options) []replica {
 // watch looks at the GPUs, and ends the replica on one that is at fault.
 func (s *site) watch(r *replicas, clock gpus.Clock) *gpus.Monitor {
 	return s.lib.NewMonitor(s.devices(), func(d gpus.Device, err error) {
+		slog.Warn("GPU at fault", "gpu", d.Index, "uuid", d.UUID, "error", err.Error())
 		if i := s.group(d); i >= 0 {
 			r.engines[i].Kill(err)
 		}

@@ -70,7 +70,12 @@ func doctorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor [--model M]",
 		Short: "Say what this machine can run, what a model is, and whether it runs",
-		Args:  asUsage(cobra.NoArgs),
+		Example: `  # what this machine can run
+  selfplay doctor
+  # whether a model runs, what it is, and how it is asked
+  selfplay doctor --model model.gguf
+  selfplay doctor --model ollama:qwen3:4b --device gpu --json`,
+		Args: asUsage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			w := c.OutOrStdout()
 			if asJSON {
@@ -108,6 +113,9 @@ func (d *checkup) run(c *cobra.Command, w io.Writer, model string, device *devic
 			defer at.close()
 			at.here(&o)
 		}
+	}
+	if isTerminal(c.ErrOrStderr()) {
+		o.Progress = loading(c.ErrOrStderr())
 	}
 	d.Program, d.Machine, d.Folders = programVersions(), inference.Inspect(), folders()
 	d.NVML = checkGPUs(gpus.Find)
@@ -177,7 +185,8 @@ func programVersions() map[string]string {
 	v := map[string]string{"selfplay": version, "go": runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
-			if m.Path == "github.com/ollama/ollama" || m.Path == "github.com/daulet/tokenizers" {
+			switch m.Path {
+			case "github.com/ollama/ollama", "github.com/daulet/tokenizers", "github.com/NVIDIA/go-nvml":
 				v[filepath.Base(m.Path)] = m.Version
 			}
 		}

@@ -33,8 +33,13 @@ func evalCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "eval " + strings.Join(names, "|") + " --model M --data DIR",
 		Short: "Ask the questions of a published set in several languages, and count the right answers",
-		Args:  asUsage(cobra.ExactArgs(1)),
-		RunE:  func(c *cobra.Command, args []string) error { return runEval(c, f, args[0]) },
+		Example: `  selfplay eval belebele --model model.gguf --data belebele/
+  # 20 questions of each subject, in two languages
+  selfplay eval global-mmlu --model m.gguf --data mmlu/ --langs en,de --limit 20
+  # for figure 4 of selfplay report
+  selfplay eval belebele --model m.gguf --data belebele/ --json > accuracy.json`,
+		Args: asUsage(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error { return runEval(c, f, args[0]) },
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.model, "model", "", fileFlag)
@@ -100,7 +105,9 @@ func runEval(c *cobra.Command, f *evalFlags, name string) error {
 
 // answerOpen asks what the folder has no answers to.
 func answerOpen(ctx context.Context, c *cobra.Command, f *evalFlags, who player, sheet *static.Sheet, folder *static.Folder, s static.Settings) error {
+	done := waiting(c.ErrOrStderr(), "turning the questions into tokens")
 	open, err := encode(ctx, who, sheet, folder)
+	done()
 	if err != nil || len(open.Texts) == 0 {
 		return err
 	}

@@ -17,7 +17,11 @@ func exportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export RUN",
 		Short: "Write every ended game with its turns, in the order of the plan",
-		Args:  asUsage(cobra.ExactArgs(1)),
+		Example: `  selfplay export runs/qwen3-4b > games.jsonl
+  # a row an answer with all its texts, for DuckDB or pandas
+  selfplay export runs/qwen3-4b --format parquet --table turns --out turns.parquet
+  selfplay export runs/qwen3-4b --format csv --out games.csv`,
+		Args: asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := checkExport(c, format, table); err != nil {
 				return err
@@ -27,7 +31,13 @@ func exportCommand() *cobra.Command {
 				return err
 			}
 			defer r.Close()
-			write := func(w io.Writer) error { return r.Export(w, format, table) }
+			write := func(w io.Writer) error {
+				count := &counter{w: w}
+				if out != "" || !isTerminal(c.OutOrStdout()) { // what is written is not seen
+					defer waitingWith(c.ErrOrStderr(), "exporting "+args[0], count.String)()
+				}
+				return r.Export(count, format, table)
+			}
 			if out != "" {
 				return writeFile(out, write)
 			}
@@ -50,7 +60,7 @@ func exportCommand() *cobra.Command {
 func checkExport(c *cobra.Command, format, table string) error {
 	switch format {
 	case bench.FormatJSONL:
-		if c.Flags().Changed("table") {
+		if from, _ := originOf(c, "table"); from == onCommandLine {
 			return usagef("--table %s: --format jsonl has games and turns in one: leave --table out, or choose csv or parquet", table)
 		}
 	case bench.FormatCSV, bench.FormatParquet:

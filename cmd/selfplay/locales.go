@@ -18,8 +18,10 @@ func localesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "locales",
 		Short: "List, check and pack the strings that players are shown",
-		Args:  asUsage(cobra.NoArgs),
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Example: `  selfplay locales list
+  selfplay locales check my-locales/`,
+		Args: asUsage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(localesListCommand(), localesCheckCommand(), localesImportCommand())
 	return c
@@ -31,7 +33,10 @@ func localesListCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "Show languages, games, which game has which language, and how good they are",
-		Args:  asUsage(cobra.NoArgs),
+		Example: `  selfplay locales list
+  # those of a folder, for a script
+  selfplay locales list --locales my-locales/ --json`,
+		Args: asUsage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			set, err := openLocales(dir)
 			if err != nil {
@@ -116,7 +121,10 @@ func localesCheckCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [DIR]",
 		Short: "Find what is wrong with locale files: keys, placeholders, commands, examples, characters",
-		Args:  asUsage(cobra.MaximumNArgs(1)),
+		Example: `  # the built-in strings, then those of a folder
+  selfplay locales check
+  selfplay locales check my-locales/ --json`,
+		Args: asUsage(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			set, err := openLocales(strings.Join(args, ""))
 			if err != nil {
@@ -158,7 +166,9 @@ func localesImportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import DIR",
 		Short: "Pack a TextArena checkout or a folder of ours into one file for --locales",
-		Args:  asUsage(cobra.ExactArgs(1)),
+		Example: `  selfplay locales import TextArena/ -o textarena.zip
+  selfplay bench --model model.gguf --locales textarena.zip`,
+		Args: asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			set, err := locales.Open(args[0])
 			if err != nil {

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"selfplay/bench/cluster"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -33,44 +35,68 @@ func main() {
 
 // run is the whole program: 0 done, 1 failed, 2 wrong usage.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := &cobra.Command{
-		Use:           "selfplay",
-		Short:         "Play text games of a language model against itself, in any language",
-		Version:       version,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-	}
-	root.Args = cobra.ArbitraryArgs
-	root.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return usagef("unknown command %q: see selfplay --help", args[0])
-		}
-		return c.Help()
-	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root := rootCommand()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.AddCommand(benchCommand(), tuneCommand(), reportCommand(), exportCommand(), mergeCommand(), slurmCommand(), evalCommand(), modelsCommand(), localesCommand(), doctorCommand(), debugCommand(), replicaCommand())
-	root.CompletionOptions.HiddenDefaultCmd = true
-	err := root.Execute()
-	if err == nil {
-		return 0
+	var log logs
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if err := applySettings(c); err != nil {
+			return err
+		}
+		return log.open(c, args)
 	}
-	fmt.Fprintln(stderr, "selfplay:", err)
-	if usage := (usageError{}); errors.As(err, &usage) {
-		return 2
+	c, err := root.ExecuteC()
+	code := 0
+	if err != nil {
+		code = 1
+		err = explain(c, err)
+		if usage := (usageError{}); errors.As(err, &usage) {
+			code = 2
+		}
+		fmt.Fprintln(stderr, "selfplay:", err)
 	}
-	return 1
+	log.close(code, err)
+	return code
 }
 
-// asUsage marks cobra's own complaints about arguments as wrong usage.
+// rootCommand is the tree of all commands. What they have in common is added to
+// each of them in the end.
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "selfplay",
+		Short:         "Play text games of a language model against itself, in any language",
+		Example:       rootExamples,
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(benchCommand(), tuneCommand(), reportCommand(), exportCommand(), mergeCommand(), slurmCommand(), evalCommand(), modelsCommand(), localesCommand(), doctorCommand(), debugCommand(), replicaCommand())
+	root.AddCommand(configCommand(), completionCommand(), versionCommand())
+	root.PersistentFlags().String("config", "", "file of your defaults (default: selfplay/config in the user's folder for configuration); see selfplay config")
+	logFlags(root)
+	refuseUnknown(root)
+	helpful(root)
+	completeAll(root)
+	return root
+}
+
+// asUsage marks cobra's complaints about arguments as wrong usage, and says what to
+// write.
 func asUsage(args cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, a []string) error {
-		if err := args(c, a); err != nil {
-			return usageError{err}
+		if args(c, a) == nil {
+			return nil
 		}
-		return nil
+		got := "got no arguments"
+		if len(a) > 0 {
+			for i, word := range a {
+				a[i] = cluster.Quote(word)
+			}
+			got = "got the arguments " + strings.Join(a, " ")
+		}
+		return usagef("%s %s: write %s", c.CommandPath(), got, c.UseLine())
 	}
 }

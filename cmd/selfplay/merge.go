@@ -13,13 +13,18 @@ func mergeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "merge --out DIR RUN...",
 		Short: "Join runs of one experiment that played different games of it; of a folder of shards, all of them",
-		Args:  asUsage(cobra.MinimumNArgs(1)),
+		Example: `  # the parts of one experiment, played on two machines
+  selfplay merge --out runs/whole runs/part1 runs/part2
+  selfplay report runs/whole`,
+		Args: asUsage(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if out == "" {
 				return usagef("--out: name the folder of the joined run")
 			}
 			args = bench.ShardFolders(args)
+			done := waiting(c.ErrOrStderr(), "joining the runs")
 			m, err := bench.Merge(out, args)
+			done()
 			if err != nil {
 				return err
 			}

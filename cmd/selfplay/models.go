@@ -16,7 +16,9 @@ func modelsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "models",
 		Short: "List the models in the cache and in the local Ollama store",
-		Args:  asUsage(cobra.NoArgs),
+		Example: `  selfplay models
+  selfplay models --json`,
+		Args: asUsage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			f, err := files.New()
 			if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -89,9 +90,16 @@ func openReplicas(ctx context.Context, w io.Writer, path string, all []replica, 
 		one.options.Progress = func(share float32) { together(i, share) }
 		g.Go(func() (err error) {
 			r.engines[i], err = remote.Start(ctx, remote.Command{
-				Name: one.name, Path: program, Args: []string{replicaName}, Env: one.env,
-				Said: func(line string) { tell(w, one.name+": "+line) },
+				Name: one.name, Path: program, Args: append([]string{replicaName}, logOfReplica()...), Env: one.env,
+				Said: func(line string) {
+					if !logged(one.name, line) {
+						tell(w, one.name+": "+line)
+					}
+				},
 			}, remote.Request{Program: version, Model: path, Options: one.options})
+			if err == nil {
+				slog.Info("model loaded", "replica", one.name, "plan", r.engines[i].Plan.String())
+			}
 			return err
 		})
 		g.Go(func() (err error) {
@@ -140,7 +148,8 @@ func (r *replicas) player(w io.Writer, cfg scheduler.Config) bench.Player {
 	for i, e := range r.engines {
 		all = append(all, scheduler.Replica{Name: r.names[i], Engine: e, Codec: r.codecs[i]})
 	}
-	return bench.OnReplicas(cfg, all, func(_ scheduler.Replica, err error) {
+	return bench.OnReplicas(cfg, all, func(lost scheduler.Replica, err error) {
+		slog.Warn("replica lost", "replica", lost.Name, "error", err.Error())
 		tell(w, fmt.Sprintf("selfplay: warning: %v; the games that it had begun are played again", err))
 	})
 }

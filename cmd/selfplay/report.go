@@ -24,8 +24,15 @@ func reportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report RUN...",
 		Short: "Print what a run measured, also while it is being played; several runs side by side",
-		Args:  asUsage(cobra.MinimumNArgs(1)),
-		RunE:  func(c *cobra.Command, runs []string) error { return runReport(c, f, runs) },
+		Example: `  selfplay report runs/qwen3-4b
+  # three models side by side, as one page and as figures
+  selfplay report runs/a runs/b runs/c --html page.html --figures figures/
+  # beside the paper's numbers
+  selfplay report runs/qwen3-4b --paper --paper-model Qwen3-4B
+  # for a script
+  selfplay report runs/qwen3-4b --json`,
+		Args: asUsage(cobra.MinimumNArgs(1)),
+		RunE: func(c *cobra.Command, runs []string) error { return runReport(c, f, runs) },
 	}
 	fl := c.Flags()
 	fl.BoolVar(&f.json, "json", false, "one JSON object; of several runs, with the report of each in \"runs\"")
@@ -51,7 +58,9 @@ func runReport(c *cobra.Command, f *reportFlags, runs []string) error {
 		if slices.Contains(runs[:i], dir) {
 			return usagef("run %s is given twice", dir)
 		}
+		done := waiting(c.ErrOrStderr(), "computing the tables of "+dir)
 		rep, err := readReport(dir, f)
+		done()
 		if err != nil {
 			return err
 		}

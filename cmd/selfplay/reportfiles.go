@@ -53,7 +53,9 @@ func (f *reportFiles) write(say io.Writer, dirs []string, reports []*bench.Repor
 			defer run.Close()
 			shown = append(shown, page.Run{Report: reports[i], Games: run})
 		}
+		done := waiting(say, "writing "+f.html)
 		err := bench.WriteWhole(f.html, func(w io.Writer) error { return page.Write(w, shown, page.Options{Scatters: scatters}) })
+		done()
 		if err != nil {
 			return err
 		}
@@ -65,7 +67,9 @@ func (f *reportFiles) write(say io.Writer, dirs []string, reports []*bench.Repor
 	if err := os.MkdirAll(f.figures, 0o755); err != nil {
 		return fmt.Errorf("--figures: %w", err)
 	}
+	done := waiting(say, "drawing the figures")
 	names, err := figures.Write(f.figures, reports, scatters)
+	done()
 	for _, name := range names {
 		fmt.Fprintf(say, "figure: %s\n", filepath.Join(f.figures, name))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"selfplay/bench"
+	"selfplay/bench/cluster"
 	"selfplay/games"
 	"selfplay/prompts"
 	"selfplay/scheduler"
@@ -32,7 +34,8 @@ func (f *planFlags) addTo(fl *pflag.FlagSet) {
 	fl.Float64Var(&f.untilCI, "until-ci", 0, "stop a pair of languages early once its margin is known to within this half-width, at 95 % whenever it stops; 0: never")
 }
 
-// applySuite fills in what the suite says and no flag does, and gives its text.
+// applySuite fills in what the suite says, and gives its text. It yields to flags
+// that were set where it was, or by what is stronger: see settings.go.
 func applySuite(c *cobra.Command, f *benchFlags) (string, error) {
 	if f.suite == "" {
 		return "", nil
@@ -41,18 +44,33 @@ func applySuite(c *cobra.Command, f *benchFlags) (string, error) {
 	if err != nil {
 		return "", usagef("--suite: %w", err)
 	}
-	given := c.Flags().Changed
-	if !given("games") {
+	place, _ := originOf(c, "suite")
+	var beaten []string
+	wins := func(flag string) bool {
+		from, weaker := originOf(c, flag)
+		if from >= place {
+			return false
+		}
+		if from != builtIn {
+			beaten = append(beaten, fmt.Sprintf("--%s %s (%s)", flag, cluster.Quote(weaker.text), weaker.where))
+			forget(c, flag)
+		}
+		return true
+	}
+	if wins("games") {
 		f.games = s.Games
 	}
-	if !given("langs") {
+	if wins("langs") {
 		f.langs = s.Langs
 	}
-	if !given("n") {
+	if wins("n") {
 		f.n = s.N
 	}
-	if !given("prompt") {
+	if wins("prompt") {
 		f.prompt = s.Prompt
+	}
+	if len(beaten) > 0 && !f.quiet {
+		fmt.Fprintf(c.ErrOrStderr(), "--suite %s wins over %s\n", s.Name, strings.Join(beaten, ", "))
 	}
 	return s.String(), nil
 }

@@ -30,8 +30,14 @@ func tuneCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tune --model M",
 		Short: "Measure which slots, tokens a step, threads and weights are worth it, for bench to use",
-		Args:  asUsage(cobra.NoArgs),
-		RunE:  func(c *cobra.Command, _ []string) error { return runTune(c, f) },
+		Example: `  # once for a model and machine; bench then uses what is stored
+  selfplay tune --model model.gguf
+  # for long answers, on the GPU
+  selfplay tune --model ollama:qwen3:4b --context 8192 --device gpu
+  # a model of that shape, before it is fetched
+  selfplay tune --model synthetic:qwen3-4b:q4_0 --json`,
+		Args: asUsage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return runTune(c, f) },
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.model, "model", "", modelFlag)

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+)
+
+// waiting shows on a terminal what takes long, and for how long it has, on one line
+// that is gone once done is called. Elsewhere it shows nothing.
+func waiting(w io.Writer, doing string) (done func()) {
+	return waitingWith(w, doing, func() string { return "" })
+}
+
+// waitingWith shows besides what more tells: how far it is.
+func waitingWith(w io.Writer, doing string, more func() string) (done func()) {
+	if !isTerminal(w) {
+		return func() {}
+	}
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		start := time.Now()
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-stop:
+				fmt.Fprint(w, "\r\x1b[K")
+				return
+			case now := <-ticker.C:
+				fmt.Fprintf(w, "\r%s\x1b[K\r", waitLine(doing, more(), now.Sub(start)))
+			}
+		}
+	}()
+	return func() {
+		close(stop)
+		<-stopped
+	}
+}
+
+// waitLine is short enough for a terminal's line.
+func waitLine(doing, more string, took time.Duration) string {
+	const most = 50
+	if runes := []rune(doing); len(runes) > most {
+		doing = string(runes[:most/2]) + "..." + string(runes[len(runes)-most/2+3:])
+	}
+	if more != "" {
+		more += ", "
+	}
+	return fmt.Sprintf("%s: %s%s", doing, more, took.Truncate(time.Second))
+}
+
+// A counter counts the bytes that go through it.
+type counter struct {
+	w io.Writer
+	n atomic.Int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+func (c *counter) String() string { return megabytes(uint64(c.n.Load())) + " written" }
