@@ -219,7 +219,7 @@ func TestPageDirections(t *testing.T) {
 
 // Of what a player is shown, each turn has only what is new.
 func TestSample(t *testing.T) {
-	s, _ := sampleOf(played(scheduler.Job{ID: "g", Langs: [2]string{"zh+ar", "en"}}))
+	s, _ := sampleOf(played(scheduler.Job{ID: "g", Langs: [2]string{"zh+ar", "en"}}), maxText)
 	if got := s.Turns[2].Shown.Blocks; len(got) != 2 || got[0].Text != "[游戏] 规则。 board 2" || got[1].Text != " X | 2" || got[0].Lang != "zh" {
 		t.Errorf("%+v", got)
 	}
@@ -259,7 +259,7 @@ func TestPageStaysSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	rec.Turns[0].Completion = strings.Repeat("א", maxText)
-	s, size := sampleOf(rec)
+	s, size := sampleOf(rec, maxText)
 	if got := s.Turns[0].Answer; got.Left != maxText || len(got.Blocks[0].Text) != maxText || size > 2*maxText {
 		t.Errorf("%d bytes left out, %d in the page", got.Left, size)
 	}

@@ -75,14 +75,6 @@ func lineBlock(line, lang string) block {
 // clean makes a text harmless to look at.
 func clean(s string) string { return screen.Clean(s) }
 
-// added is what a player is shown after what it was shown before.
-func added(before, now string) string {
-	if rest, ok := strings.CutPrefix(now, before); ok {
-		return rest
-	}
-	return now
-}
-
 // cut shortens a text that would make the page too long, and says so.
 func cut(s string, limit int) (string, int) {
 	if len(s) <= limit {
