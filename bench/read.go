@@ -39,13 +39,16 @@ func (r *Run) Each(f func(scheduler.Record) error) error {
 }
 
 // Find returns one ended game by its ID; false if it has not ended.
-func (r *Run) Find(id string) (scheduler.Record, bool, error) {
-	var found scheduler.Record
-	ok := false
-	err := r.each(func(rec scheduler.Record) error {
+func (r *Run) Find(id string) (scheduler.Record, bool, error) { return r.find(oneGame, id) }
+
+// FindAt returns the ended game at a position of the plan; false if it has not ended.
+func (r *Run) FindAt(position int) (scheduler.Record, bool, error) { return r.find(gameAt, position) }
+
+func (r *Run) find(which string, what any) (found scheduler.Record, ok bool, err error) {
+	err = r.each(func(rec scheduler.Record) error {
 		found, ok = rec, true
 		return nil
-	}, oneGame, id)
+	}, which, what)
 	return found, ok, err
 }
 
@@ -89,6 +92,7 @@ const selectGames = `SELECT position, id, session, game, lang0, lang1, player0, 
 const (
 	allGames = "ORDER BY position"
 	oneGame  = "WHERE id = ?"
+	gameAt   = "WHERE position = ?"
 )
 
 // A gameRow is a row of games, without its turns.

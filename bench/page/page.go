@@ -10,9 +10,11 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"path/filepath"
 
 	"selfplay/bench"
+	"selfplay/scheduler"
 )
 
 // A Run is what the page shows of one run folder.
@@ -29,6 +31,7 @@ type Options struct {
 // A view is what the template shows.
 type view struct {
 	Title    string
+	About    string
 	Policy   string // what the browser may load: nothing but this style
 	Style    template.CSS
 	Legend   []legend
@@ -61,20 +64,33 @@ var pageTemplate = template.Must(template.New("page").Parse(markup))
 
 // Write writes the page of at least one run. Equal runs give equal pages.
 func Write(w io.Writer, runs []Run, o Options) error {
-	css := style + paletteCSS()
-	sum := sha256.Sum256([]byte(css))
 	names := runNames(runs)
-	v := view{
-		Title:  "selfplay: " + clean(titleOf(names)),
-		Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'",
-		Style:  template.CSS(css),
-		Legend: legends(names),
-	}
-	v.Sections = sections(runs, names, o)
+	v := view{Title: "selfplay: " + clean(titleOf(names)), Legend: legends(names), Sections: sections(runs, names, o)}
 	var err error
 	if v.Samples, err = samples(runs, names); err != nil {
 		return err
 	}
+	return v.write(w)
+}
+
+// WriteGame writes a page of one game alone, with all of its texts.
+func WriteGame(w io.Writer, e bench.Experiment, rec scheduler.Record) error {
+	s, _ := sampleOf(e, rec, math.MaxInt)
+	s.Open, s.Run = true, clean(e.Model.Name)
+	v := view{
+		Title:   "selfplay: " + s.ID,
+		About:   fmt.Sprintf("%s; seed of the run %d, of the deal %d", clean(e.Model.Name), e.Seed, rec.Job.Seed),
+		Samples: []sample{s},
+	}
+	return v.write(w)
+}
+
+// write puts in the style, and has the browser load nothing else.
+func (v view) write(w io.Writer) error {
+	css := style + paletteCSS()
+	sum := sha256.Sum256([]byte(css))
+	v.Policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+	v.Style = template.CSS(css)
 	return pageTemplate.Execute(w, v)
 }
 

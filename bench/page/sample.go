@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"selfplay/bench"
-	"selfplay/prompts"
 	"selfplay/scheduler"
 )
 
@@ -20,6 +19,7 @@ const (
 type sample struct {
 	Run, ID, Game string
 	Why           string
+	Open          bool // unfolded, as where it is all that is shown
 	Seats         [2]seat
 	Result        string
 	Turns         []turn
@@ -72,7 +72,7 @@ func samples(runs []Run, names []string) ([]sample, error) {
 			if !ok {
 				return nil, fmt.Errorf("%s: game %s is gone", r.Games.Dir, p.id)
 			}
-			s, size := sampleOf(r.Report.Experiment, rec)
+			s, size := sampleOf(r.Report.Experiment, rec, maxText)
 			if left -= size; left < 0 {
 				break
 			}
@@ -135,13 +135,14 @@ func pick(r Run) ([]choice, error) {
 	return picked, nil
 }
 
-// sampleOf makes a game readable, and says how many bytes its texts take.
-func sampleOf(e bench.Experiment, rec scheduler.Record) (sample, int) {
+// sampleOf makes a game readable, each of its texts up to a limit in bytes, and says
+// how many bytes they take.
+func sampleOf(e bench.Experiment, rec scheduler.Record, limit int) (sample, int) {
 	j := rec.Job
-	s := sample{ID: clean(j.ID), Game: clean(j.Game), Result: result(rec)}
+	s := sample{ID: clean(j.ID), Game: clean(j.Game), Result: bench.Ending(rec.Result.Rewards, rec.Result.Invalid)}
 	size := 0
 	text := func(seat int, text, lang string) side {
-		short, left := cut(text, maxText)
+		short, left := cut(text, limit)
 		size += len(short)
 		return side{Seat: seat, Blocks: blocks(short, lang), Left: left}
 	}
@@ -154,7 +155,7 @@ func sampleOf(e bench.Experiment, rec scheduler.Record) (sample, int) {
 		label := j.Langs[t.Seat]
 		s.Turns = append(s.Turns, turn{
 			Number: i + 1, Seat: t.Seat, First: before[t.Seat] == "",
-			Shown:    text(t.Seat, added(before[t.Seat], t.Observation), bench.InterfaceOf(label)),
+			Shown:    text(t.Seat, bench.Added(before[t.Seat], t.Observation), bench.InterfaceOf(label)),
 			Thinking: text(t.Seat, t.Thinking, e.ReasonsIn(label)),
 			Answer:   text(t.Seat, t.Completion, e.ReasonsIn(label)),
 			Action:   actionOf(t), Notes: notes(t),
@@ -173,50 +174,18 @@ func actionOf(t scheduler.Turn) string {
 	return clean(action)
 }
 
-func result(rec scheduler.Record) string {
-	o := rec.Result
-	forfeit := ""
-	if o.Invalid[0] || o.Invalid[1] {
-		forfeit = " by invalid moves of the other"
-	}
-	switch {
-	case o.Rewards[0] > o.Rewards[1]:
-		return "won by seat 0" + forfeit
-	case o.Rewards[0] < o.Rewards[1]:
-		return "won by seat 1" + forfeit
-	}
-	return "drawn"
-}
-
 // notes are what a reader should know of an answer that is not as asked.
 func notes(t scheduler.Turn) []note {
 	var all []note
-	if t.Event.Invalid {
-		all = append(all, note{"invalid: " + clean(t.Event.Reason), "bad"})
-	}
-	if t.Event.Default {
-		all = append(all, note{"unreadable: the rules took their default", "bad"})
-	}
-	switch {
-	case t.Finish == scheduler.FinishPolicy: // answers as the rules want it
-	case t.Status == prompts.Raw:
-		all = append(all, note{"not boxed", ""})
-	case t.Status == prompts.Truncated:
-		all = append(all, note{"thinking never ended", "bad"})
-	}
-	switch t.Finish {
-	case scheduler.FinishLength:
-		all = append(all, note{"cut off at the limit of tokens", "bad"})
-	case scheduler.FinishContext:
-		all = append(all, note{"cut off: context full", "bad"})
-	}
-	if t.Event.Judged {
+	for _, r := range bench.Remarks(t) {
+		n := note{Text: clean(r.Text)}
 		switch {
-		case t.Event.Regret == 0:
-			all = append(all, note{"optimal", "good"})
-		default:
-			all = append(all, note{fmt.Sprintf("loses %.2f by perfect play", t.Event.Regret), ""})
+		case r.Bad:
+			n.Class = "bad"
+		case r.Good:
+			n.Class = "good"
 		}
+		all = append(all, n)
 	}
 	return all
 }

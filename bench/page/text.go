@@ -1,9 +1,9 @@
 package page
 
 import (
-	"fmt"
 	"strings"
-	"unicode"
+
+	"selfplay/bench/screen"
 )
 
 // A block is a piece of a text that is shown in one direction.
@@ -14,25 +14,19 @@ type block struct {
 	Board bool   // drawn with characters: each must keep its column
 }
 
-// rightToLeft holds the languages, by their first subtag, that are written so.
-var rightToLeft = map[string]bool{"ar": true, "arc": true, "ckb": true, "dv": true, "fa": true, "he": true,
-	"iw": true, "ps": true, "sd": true, "syr": true, "ug": true, "ur": true, "yi": true}
-
 // tag is a language in HTML's spelling.
 func tag(lang string) string { return strings.ReplaceAll(lang, "_", "-") }
 
-func direction(lang string) string {
-	first, _, _ := strings.Cut(tag(lang), "-")
-	if rightToLeft[strings.ToLower(first)] {
+func direction(lang string) string { return dirName(screen.RightToLeft(lang)) }
+
+func dirName(right bool) string {
+	if right {
 		return "rtl"
 	}
 	return "ltr"
 }
 
-// blocks cuts a text of a language into lines of one direction each. A page's
-// own rule would turn a line by its first letter, or with the whole text: an
-// Arabic line that begins with '[check]' would run the wrong way, and an empty
-// board inside Arabic text would be mirrored.
+// blocks cuts a text of a language into lines of one direction each.
 func blocks(text, lang string) []block {
 	var all []block
 	for line := range strings.SplitSeq(clean(text), "\n") {
@@ -69,88 +63,17 @@ func trimLines(s string) string {
 	}
 }
 
-// lineBlock gives a line the language's direction if any letter of it has that
-// direction, or if it has no letters; else the other one, which is then not the
-// language's text.
 func lineBlock(line, lang string) block {
-	if isBoard(line) {
-		return block{Text: line, Dir: "ltr", Board: true}
+	d := screen.DirectionOf(line, lang)
+	b := block{Text: line, Dir: dirName(d.Right), Board: d.Board}
+	if d.Own {
+		b.Lang = tag(lang)
 	}
-	left, right := false, false
-	for _, r := range line {
-		switch {
-		case unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko):
-			right = right || unicode.IsLetter(r)
-		case unicode.IsLetter(r):
-			left = true
-		}
-	}
-	own := direction(lang)
-	switch {
-	case own == "rtl" && left && !right:
-		return block{Text: line, Dir: "ltr"}
-	case own == "ltr" && right && !left:
-		return block{Text: line, Dir: "rtl"}
-	}
-	return block{Text: line, Dir: own, Lang: tag(lang)}
+	return b
 }
 
-// isBoard: rules or rows of cells, and no word.
-func isBoard(line string) bool {
-	letters := 0
-	for _, r := range line {
-		if !unicode.IsLetter(r) {
-			letters = 0
-			continue
-		}
-		if letters++; letters > 1 {
-			return false
-		}
-	}
-	return strings.Contains(line, "|") || strings.Contains(line, "---")
-}
-
-// clean makes a text harmless to look at: what is not UTF-8, control characters
-// and invisible ones that could hide or reorder what stands beside them are
-// named in their place. Marks that Arabic, Hebrew and Indic spelling need stay.
-func clean(s string) string {
-	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n")
-	if !strings.ContainsFunc(s, mustShow) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case !mustShow(r):
-			b.WriteRune(r)
-		case r < 0x20:
-			b.WriteRune(0x2400 + r) // its picture
-		default:
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
-		}
-	}
-	return b.String()
-}
-
-func mustShow(r rune) bool {
-	switch r {
-	case '\n', '\t':
-		return false
-	case '\u200c', '\u200d', '\u200e', '\u200f', '\u061c', '\u00ad': // joiners, marks of direction, soft hyphen
-		return false
-	case '\u2028', '\u2029':
-		return true
-	}
-	return unicode.In(r, unicode.Cc, unicode.Cf) || unicode.Is(unicode.Noncharacter_Code_Point, r)
-}
-
-// added is what a player is shown after what it was shown before.
-func added(before, now string) string {
-	if rest, ok := strings.CutPrefix(now, before); ok {
-		return rest
-	}
-	return now
-}
+// clean makes a text harmless to look at.
+func clean(s string) string { return screen.Clean(s) }
 
 // cut shortens a text that would make the page too long, and says so.
 func cut(s string, limit int) (string, int) {

@@ -1,0 +1,96 @@
+package replay
+
+import (
+	"strings"
+
+	"selfplay/bench"
+	"selfplay/bench/screen"
+	"selfplay/scheduler"
+)
+
+// widest is how far text runs on a wide screen: lines that are longer, or that begin
+// far to the right, are hard to read.
+const widest = 100
+
+// An opened game is on the screen, one turn at a time; behind the last turn comes
+// the end.
+type opened struct {
+	rec      scheduler.Record
+	turn     int
+	top      int // the first line on the screen
+	thinking bool
+}
+
+// key is false if it leaves the game.
+func (o *opened) key(name string, height int, s screen.Screen) bool {
+	last := len(o.rec.Turns)
+	lines := len(o.lines(s))
+	to := func(turn int) { o.turn, o.top = max(0, min(turn, last)), 0 }
+	switch name {
+	case "q", "esc", "backspace":
+		return false
+	case "n", "right", "enter":
+		to(o.turn + 1)
+	case "p", "left":
+		to(o.turn - 1)
+	case "home":
+		to(0)
+	case "end":
+		to(last)
+	case "down", "j":
+		o.top++
+	case "up", "k":
+		o.top--
+	case "pgdown", "space":
+		o.top += height
+	case "pgup":
+		o.top -= height
+	case "t":
+		o.thinking = !o.thinking
+	}
+	o.top = max(0, min(o.top, lines-height))
+	return true
+}
+
+// show gives the lines of a turn that fit into the height.
+func (o *opened) show(e bench.Experiment, height int, s screen.Screen) (head string, body []string, foot string) {
+	head = o.rec.Job.ID + ": " + bench.Ending(o.rec.Result.Rewards, o.rec.Result.Invalid) + "; model " + e.Model.Name
+	body = o.lines(s)
+	top := max(0, min(o.top, len(body)-height))
+	foot = "n, p: turn  up, down: scroll  home, end  t: thinking  q: back"
+	if len(body) > height {
+		more := "all above is seen"
+		if top+height < len(body) {
+			more = "more below"
+		}
+		foot = more + "  " + foot
+	}
+	return head, body[top:min(len(body), top+height)], foot
+}
+
+// lines are all that there is to see of the turn.
+func (o *opened) lines(s screen.Screen) []string {
+	s.Width = min(s.Width, widest)
+	head, parts := "the end", endParts(o.rec)
+	if o.turn < len(o.rec.Turns) {
+		head, parts = turnHead(o.rec, o.turn), turnParts(e, o.rec, o.turn)
+	}
+	lines := s.Lines(head, "")
+	for _, p := range parts {
+		title := p.title
+		if p.folded && !o.thinking {
+			title += " (t shows it)"
+		}
+		lines = append(lines, "")
+		for _, line := range s.Lines(title, "") {
+			lines = append(lines, faint(line))
+		}
+		if p.folded && !o.thinking {
+			continue
+		}
+		for _, line := range trimmed(linesOf(&s, 2, p.text, p.lang)) {
+			lines = append(lines, strings.TrimRight("  "+line, " "))
+		}
+	}
+	return lines
+}
