@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"iter"
 	"sync"
 
@@ -17,7 +18,16 @@ type Deal struct {
 	Ready func() bool
 	Ended func(scheduler.Job, games.Result)
 
+	// For scheduler.Config as well; nil: nobody looks on, and nobody stops it.
+	Turned func(scheduler.Job, []scheduler.Turn)
+	Hold   func(context.Context)
+
 	planned func() int // games of the whole run, as far as is known by now; nil: it never changes
+}
+
+// setOn sets what a scheduler is told of the deal.
+func (d Deal) setOn(cfg *scheduler.Config) {
+	cfg.Jobs, cfg.Total, cfg.Ready, cfg.Ended, cfg.Turned, cfg.Hold = d.Jobs, d.Total, d.Ready, d.Ended, d.Turned, d.Hold
 }
 
 // deal is what remains of the run.

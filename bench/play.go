@@ -18,8 +18,9 @@ type Options struct {
 	Experiment Experiment
 	Session    Session
 	Player     Player
-	Progress   io.Writer // where progress lines go; nil: nowhere
-	Terminal   bool      // Progress is a terminal: rewrite one line
+	Progress   io.Writer             // where progress lines go; nil: nowhere
+	Viewer     Viewer                // looks on; nil: nobody
+	Hold       func(context.Context) // see scheduler.Config; nil: never
 
 	// Doing shows what takes long without games being played, until done is called;
 	// nil: nothing.
@@ -47,7 +48,7 @@ func OnEngine(cfg scheduler.Config, engine inference.Engine) Player {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 		}
-		cfg.Jobs, cfg.Total, cfg.Ready, cfg.Ended = d.Jobs, d.Total, d.Ready, d.Ended
+		d.setOn(&cfg)
 		core, err := scheduler.NewCore(cfg)
 		if err != nil {
 			return err
@@ -61,7 +62,7 @@ func OnEngine(cfg scheduler.Config, engine inference.Engine) Player {
 func OnReplicas(cfg scheduler.Config, replicas []scheduler.Replica, lost func(scheduler.Replica, error)) Player {
 	return func(ctx context.Context, d Deal,
 		sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
-		cfg.Jobs, cfg.Total, cfg.Ready, cfg.Ended = d.Jobs, d.Total, d.Ready, d.Ended
+		d.setOn(&cfg)
 		return scheduler.RunReplicas(ctx, cfg, replicas, sink, progress, lost)
 	}
 }
@@ -144,9 +145,15 @@ func playRest(ctx context.Context, o Options, t *timeline) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	show := &progressLine{w: o.Progress, terminal: o.Terminal, before: before, planned: before + deal.Total}
+	show := &progressLine{w: o.Progress, before: before, planned: before + deal.Total}
 	show.log = &runLog{dir: dir, before: before}
 	show.log.begin(o.Experiment, o.Session, show.planned)
+	deal.Hold = o.Hold
+	if o.Viewer != nil {
+		if o.Player, err = viewed(o.Viewer, o.Player, store, show.planned); err != nil {
+			return Summary{}, err
+		}
+	}
 	sum, playErr := playWatched(ctx, o, store, deal, show, t)
 	sum.Dir = dir
 	if playErr != nil && errors.Is(context.Cause(ctx), ErrHurry) {
@@ -220,7 +227,7 @@ func play(ctx context.Context, player Player, deal Deal, show *progressLine,
 	if lost := k.close(); lost != nil {
 		err = lost // it says why the player was stopped
 	}
-	show.finish(last)
+	show.show(last)
 	total := deal.Total
 	if deal.planned != nil {
 		total = deal.planned() - show.before

@@ -10,76 +10,49 @@ import (
 	"selfplay/scheduler"
 )
 
-// A progressLine shows how far a run is: on a terminal one line that is written
-// over, elsewhere a new line now and then, so that a log stays short.
+// progressEvery keeps a log short.
+const progressEvery = 10 * time.Second
+
+// A progressLine shows how far a run is, with a new line now and then.
 type progressLine struct {
-	w        io.Writer // nil: silent
-	terminal bool
-	before   int                  // games that had ended before
-	planned  int                  // of the whole run
-	gpus     func() []gpus.Sample // the newest; nil: none are watched
-	log      *runLog
+	w       io.Writer            // nil: silent
+	before  int                  // games that had ended before
+	planned int                  // of the whole run
+	gpus    func() []gpus.Sample // the newest; nil: none are watched
+	log     *runLog
 
 	shown time.Duration // when it was written last, on the clock of Progress.Elapsed
 }
 
 func (l *progressLine) update(p scheduler.Progress) {
-	interval := 10 * time.Second
-	if l.terminal {
-		interval = 200 * time.Millisecond
-	}
-	if p.Elapsed-l.shown >= interval {
+	if p.Elapsed-l.shown >= progressEvery {
 		l.show(p)
-	}
-}
-
-// finish shows the last state and leaves the line.
-func (l *progressLine) finish(p scheduler.Progress) {
-	l.show(p)
-	if l.w != nil && l.terminal {
-		io.WriteString(l.w, "\n")
 	}
 }
 
 func (l *progressLine) show(p scheduler.Progress) {
 	l.shown = p.Elapsed
-	if l.w == nil {
-		return
-	}
-	// An error of the screen is no reason to stop a run.
-	if l.terminal {
-		fmt.Fprintf(l.w, "\r%s\x1b[K", l.text(p))
-	} else {
-		fmt.Fprintln(l.w, l.text(p))
+	if l.w != nil {
+		fmt.Fprintln(l.w, l.text(p)) // an error of the screen is no reason to stop a run
 	}
 }
 
-// text is the line. Rates are means since the start of this session. A terminal
-// has 80 columns: there the GPUs take the place of what tells less.
+// text is the line. Rates are means since the start of this session.
 func (l *progressLine) text(p scheduler.Progress) string {
 	ended := l.before + p.Ended
-	gpu := l.gpuText()
-	short := gpu != "" && l.terminal
-	line := fmt.Sprintf("%s of %s games", thousands(ended), thousands(l.planned))
-	if !short {
-		line += fmt.Sprintf(", %d%%", 100*ended/l.planned)
-	}
+	line := fmt.Sprintf("%s of %s games, %d%%", thousands(ended), thousands(l.planned), 100*ended/l.planned)
 	seconds := p.Elapsed.Seconds()
 	if seconds <= 0 {
 		return line
 	}
 	if p.CompletionTokens+p.PrefillTokens > 0 { // long before the first game ends
 		read, written := thousands(int(float64(p.PrefillTokens)/seconds)), thousands(int(float64(p.CompletionTokens)/seconds))
-		if short {
-			line += fmt.Sprintf(", %s tokens/s", written)
-		} else {
-			line += fmt.Sprintf(", %s playing, %s tokens/s read, %s written", thousands(p.Live()), read, written)
-		}
+		line += fmt.Sprintf(", %s playing, %s tokens/s read, %s written", thousands(p.Live()), read, written)
 	}
 	if p.Lost > 0 {
 		line += fmt.Sprintf(", %d of %d replicas lost", p.Lost, p.Replicas)
 	}
-	line += gpu
+	line += l.gpuText()
 	if p.Ended == 0 {
 		return line
 	}

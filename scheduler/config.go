@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -29,6 +30,13 @@ type Config struct {
 	// Ended, if not nil, is told of each game that ended before Ready is asked again.
 	// Of replicas, it is told once the sink has the game.
 	Ended func(Job, games.Result)
+	// Turned, if not nil, is told of each turn that ended, by all turns that its game has
+	// had so far, which it may keep and must not change. Several replicas call it at once.
+	Turned func(Job, []Turn)
+	// Hold, if not nil, is called before each step by whoever drives the core, and may make
+	// it wait, but no longer than ctx lasts. That changes no game. Several replicas call it
+	// at once.
+	Hold func(ctx context.Context)
 	// Policies answer for the seats that Job.Players gives them by name. One named
 	// "" stands in for the run's model: then no engine is needed, nor Limits, nor
 	// Codec.

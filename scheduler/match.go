@@ -174,6 +174,9 @@ func (c *Core) step(m *match, answer prompts.Answer) {
 	m.turn.End = c.now
 	m.turns = append(m.turns, m.turn)
 	c.stats.count(&m.turn)
+	if c.cfg.Turned != nil {
+		c.cfg.Turned(m.job, m.turns)
+	}
 }
 
 // end files the record.

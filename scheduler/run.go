@@ -16,7 +16,7 @@ type Progress struct {
 	Stats
 	Last    Step          // the one just taken
 	Engine  time.Duration // spent in Engine.Copy and Engine.Forward, or waiting for Core.Settle beside them
-	Waited  time.Duration // for the sink and, of replicas, for games; the rest of Elapsed is the host's work
+	Waited  time.Duration // for the sink, for Config.Hold and, of replicas, for games; the rest of Elapsed is the host's work
 	Elapsed time.Duration // since the start of the run
 
 	Replicas int // that the run began with
@@ -110,7 +110,7 @@ func (d *driver) run(ctx context.Context, sink func(Record) error) error {
 }
 
 func (d *driver) drive(ctx context.Context) error {
-	for ctx.Err() == nil {
+	for d.hold(ctx); ctx.Err() == nil; d.hold(ctx) {
 		s := Step{Asked: d.clock()}
 		b := d.core.Next()
 		if b == nil {
@@ -138,6 +138,16 @@ func (d *driver) drive(ctx context.Context) error {
 		d.settleLast()
 	}
 	return ctx.Err()
+}
+
+// hold waits for as long as Config.Hold does.
+func (d *driver) hold(ctx context.Context) {
+	if d.core.cfg.Hold == nil {
+		return
+	}
+	from := d.clock()
+	d.core.cfg.Hold(ctx)
+	d.waited += d.clock() - from
 }
 
 // settleLast settles what would have been settled beside the next step, which is

@@ -15,6 +15,7 @@ const widest = 100
 // An opened game is on the screen, one turn at a time; behind the last turn comes
 // the end.
 type opened struct {
+	run      bench.Experiment // that it is a game of
 	rec      scheduler.Record
 	turn     int
 	top      int // the first line on the screen
@@ -53,8 +54,8 @@ func (o *opened) key(name string, height int, s screen.Screen) bool {
 }
 
 // show gives the lines of a turn that fit into the height.
-func (o *opened) show(e bench.Experiment, height int, s screen.Screen) (head string, body []string, foot string) {
-	head = o.rec.Job.ID + ": " + bench.Ending(o.rec.Result.Rewards, o.rec.Result.Invalid) + "; model " + e.Model.Name
+func (o *opened) show(height int, s screen.Screen) (head string, body []string, foot string) {
+	head = o.rec.Job.ID + ": " + bench.Ending(o.rec.Result.Rewards, o.rec.Result.Invalid) + "; model " + o.run.Model.Name
 	body = o.lines(s)
 	top := max(0, min(o.top, len(body)-height))
 	foot = "n, p: turn  up, down: scroll  home, end  t: thinking  q: back"
@@ -73,7 +74,7 @@ func (o *opened) lines(s screen.Screen) []string {
 	s.Width = min(s.Width, widest)
 	head, parts := "the end", endParts(o.rec)
 	if o.turn < len(o.rec.Turns) {
-		head, parts = turnHead(o.rec, o.turn), turnParts(e, o.rec, o.turn)
+		head, parts = turnHead(o.rec, o.turn), turnParts(o.run, o.rec, o.turn)
 	}
 	lines := s.Lines(head, "")
 	for _, p := range parts {

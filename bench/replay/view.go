@@ -22,7 +22,7 @@ import (
 func View(ctx context.Context, run *bench.Run, f bench.Filter, game *scheduler.Record, in io.Reader, out io.Writer) error {
 	v := &viewer{run: run, filter: f, screen: screen.Screen{Width: 80, Turn: screen.Turns(os.Getenv)}, height: 24}
 	if game != nil {
-		v.game, v.alone = &opened{rec: *game}, true
+		v.game, v.alone = &opened{run: run.Experiment, rec: *game}, true
 	}
 	_, err := tea.NewProgram(v, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out)).Run()
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
@@ -195,7 +195,7 @@ func (v *viewer) open() tea.Cmd {
 		err = fmt.Errorf("%s: the game at %d is gone", v.run.Dir, v.games[v.at])
 	}
 	if v.err = err; err == nil {
-		v.game = &opened{rec: rec}
+		v.game = &opened{run: v.run.Experiment, rec: rec}
 	}
 	return nil
 }
@@ -230,7 +230,7 @@ func (v *viewer) shown() []int { return v.games[v.top:min(len(v.games), v.top+v.
 func (v *viewer) View() tea.View {
 	head, body, foot := v.list()
 	if v.game != nil {
-		head, body, foot = v.game.show(v.run.Experiment, v.body(), v.screen)
+		head, body, foot = v.game.show(v.body(), v.screen)
 	}
 	for len(body) < v.body() {
 		body = append(body, "")

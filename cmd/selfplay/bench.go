@@ -185,8 +185,7 @@ func describe(w io.Writer, who player, codec *inference.Codec, plans ...string) 
 
 // benchReplicas plays on several processes.
 func benchReplicas(c *cobra.Command, f *benchFlags, who player, at *site, opts inference.Options, cfg scheduler.Config, o bench.Options) error {
-	stderr := &sharedWriter{w: c.ErrOrStderr()}
-	c.SetErr(stderr)
+	stderr := shared(c)
 	r, err := loadReplicas(c, who, at, opts)
 	if err != nil {
 		return err
@@ -244,10 +243,9 @@ func play(c *cobra.Command, f *benchFlags, o bench.Options) error {
 			plan += "; shard by " + f.shardFrom
 		}
 		fmt.Fprintln(o.Progress, plan)
-		o.Terminal = isTerminal(c.ErrOrStderr())
 		o.Doing = func(what string) func() { return waiting(c.ErrOrStderr(), what) }
 	}
-	sum, err := bench.Play(ctx, o)
+	sum, err := playInView(ctx, c, f.quiet, o)
 	if err == nil || sum.Report != nil {
 		if werr := printSummary(c.OutOrStdout(), f, sum); err == nil {
 			err = werr

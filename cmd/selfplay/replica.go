@@ -200,14 +200,36 @@ func (r *replicas) close() {
 
 // A sharedWriter is for several goroutines.
 type sharedWriter struct {
-	mu sync.Mutex
-	w  io.Writer
+	mu    sync.Mutex
+	w     io.Writer
+	taken func(text string) // gets what is written instead, and does not wait; nil: nobody
 }
 
 func (s *sharedWriter) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.taken != nil {
+		s.taken(string(b))
+		return len(b), nil
+	}
 	return s.w.Write(b)
+}
+
+// divert has somebody else get what is written from now on; nil: nobody.
+func (s *sharedWriter) divert(taken func(text string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken = taken
+}
+
+// shared is the command's standard error, for several goroutines.
+func shared(c *cobra.Command) *sharedWriter {
+	s, ok := c.ErrOrStderr().(*sharedWriter)
+	if !ok {
+		s = &sharedWriter{w: c.ErrOrStderr()}
+		c.SetErr(s)
+	}
+	return s
 }
 
 // tell writes a line, in place of one that shows progress if a terminal does.

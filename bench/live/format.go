@@ -1,0 +1,87 @@
+package live
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// count is a number with commas: 28,800.
+func count(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// short is a count in at most four characters: 999, 1.2k, 12k, 1.2M.
+func short(n int) string {
+	units := []string{"", "k", "M", "G"}
+	v := float64(n)
+	for i, unit := range units {
+		switch {
+		case i == 0 && n < 1000:
+			return strconv.Itoa(n)
+		case i > 0 && v < 9.95:
+			return fmt.Sprintf("%.1f%s", v, unit)
+		case i > 0 && v < 999.5:
+			return fmt.Sprintf("%.0f%s", v, unit)
+		}
+		v /= 1000
+	}
+	return "many"
+}
+
+// perSecond is a rate with three digits that count.
+func perSecond(v float64) string {
+	if v >= 100 {
+		return count(int(v + 0.5))
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// roughly is a time in the two largest units that matter.
+func roughly(d time.Duration) string {
+	s := int(d.Seconds() + 0.5)
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	case s < 100*3600:
+		return fmt.Sprintf("%dh%02dm", s/3600, s%3600/60)
+	default:
+		return fmt.Sprintf("%d days", (s+12*3600)/(24*3600))
+	}
+}
+
+// clock is a time as a stop watch shows it.
+func clock(d time.Duration) string {
+	s := int(d.Seconds())
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s%3600/60, s%60)
+}
+
+// percent is a share of all; "" of nothing.
+func percent(part, all int) string {
+	if all == 0 {
+		return ""
+	}
+	p := 100 * float64(part) / float64(all)
+	if part > 0 && p < 9.95 {
+		return fmt.Sprintf("%.1f%%", p)
+	}
+	return fmt.Sprintf("%.0f%%", p)
+}
+
+// margin is one in four characters: +.50, -1.0, 0.
+func margin(v float64) string {
+	s := fmt.Sprintf("%+.2f", v)
+	switch {
+	case s == "+0.00" || s == "-0.00":
+		return ".00"
+	case s[1] == '1':
+		return s[:4]
+	}
+	return s[:1] + s[2:]
+}
