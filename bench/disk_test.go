@@ -100,7 +100,7 @@ func TestReadOnlyFolder(t *testing.T) {
 			t.Errorf("report: %v", err)
 		}
 		_, err = Create(dir, testExperiment(), Session{})
-		checkLine(t, err, []string{dir, "--run"})
+		checkLine(t, err, []string{dir, "writ"}) // cannot be written, or must be writable
 		_, err = Create(filepath.Join(dir, "new"), testExperiment(), Session{})
 		checkLine(t, err, []string{"cannot be made", "--run"})
 	}
