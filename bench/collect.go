@@ -8,7 +8,7 @@ import (
 )
 
 // A collector counts ended games, one after another, and makes a report of them.
-// What it holds does not grow with the games, but for a few bytes a deal.
+// What it holds does not grow with the games, but for a few bytes each.
 type collector struct {
 	rep       *Report
 	matrices  map[string]Matrix
@@ -75,7 +75,8 @@ func (c *collector) outcome(o Outcome) error {
 		c.matrices[j.Game], c.first[j.Game], c.firstOf[j.Game] = Matrix{}, &deals{}, map[string]*deals{}
 	}
 	c.matrices[j.Game].add(o)
-	if err := c.first[j.Game].add(j.Index, c.rep.Experiment.N, o.Rewards); err != nil {
+	alone := dealsNothing(j.Game)
+	if err := c.first[j.Game].add(j.Index, c.rep.Experiment.N, alone, o.Rewards); err != nil {
 		return err
 	}
 	if j.Langs[0] != j.Langs[1] {
@@ -85,7 +86,7 @@ func (c *collector) outcome(o Outcome) error {
 	if of[j.Langs[0]] == nil {
 		of[j.Langs[0]] = &deals{}
 	}
-	return of[j.Langs[0]].add(j.Index, c.rep.Experiment.N, o.Rewards)
+	return of[j.Langs[0]].add(j.Index, c.rep.Experiment.N, alone, o.Rewards)
 }
 
 // versus counts a game against an opponent; of two opponents nothing is told.

@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
-	"syscall"
 	"testing"
 
 	"selfplay/scheduler"
@@ -87,38 +85,6 @@ func TestTruncatedDatabase(t *testing.T) {
 		_, err = Play(t.Context(), Options{Dir: dir, Experiment: e, Player: fakePlayer})
 		checkLine(t, err, []string{path, "damaged", "restore it"})
 	}
-}
-
-// A disk that fills up stops the run with one line; with room again, it goes on
-// to the same end. Where the test may not mount a disk of its own, TestDiskFull
-// alone shows what happens.
-func TestFullDisk(t *testing.T) {
-	dir := t.TempDir()
-	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=1m"); err != nil {
-		t.Logf("no file system of its own (%v): TestDiskFull alone shows what happens", err)
-		return
-	}
-	defer syscall.Unmount(dir, syscall.MNT_DETACH)
-	long := func(ctx context.Context, d Deal, sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
-		return fakePlayer(ctx, d, func(r scheduler.Record) error {
-			r.Turns[1].Completion = strings.Repeat(r.Job.ID+noise(20), 1000)
-			return sink(r)
-		}, progress)
-	}
-	o := Options{Dir: filepath.Join(dir, "run"), Experiment: killExperiment(), Player: long}
-	_, err := Play(t.Context(), o)
-	checkLine(t, err, []string{"games.db: the disk is full", "ended games are kept"})
-	seen := map[string]bool{}
-	checkWhole(t, o.Dir, seen)
-	if err := syscall.Mount("none", dir, "tmpfs", syscall.MS_REMOUNT, "size=200m"); err != nil {
-		t.Fatal(err)
-	}
-	kept := len(seen)
-	sum, err := Play(t.Context(), o)
-	if err != nil || sum.Games != 4800-kept || sum.WholeRun.Games != 4800 {
-		t.Errorf("%v: %d games after %d, %d in all", err, sum.Games, kept, sum.WholeRun.Games)
-	}
-	checkWhole(t, o.Dir, seen)
 }
 
 // Stopped again and again while random games are played for real, the run has

@@ -191,33 +191,6 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// A run on a read-only disk can still be read.
-func TestReadOnlyFolder(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("root may write anywhere")
-	}
-	dir := t.TempDir()
-	s := mustCreate(t, dir, testExperiment())
-	if err := s.Append(played(remaining(t, s)[0])); err != nil {
-		t.Fatal(err)
-	}
-	s.Close()
-	os.Chmod(dir, 0o555)
-	defer os.Chmod(dir, 0o755)
-	r, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	if n, err := r.Games(); n != 1 || err != nil {
-		t.Errorf("%d games, %v", n, err)
-	}
-	_, err = Create(dir, testExperiment(), Session{})
-	if err == nil {
-		t.Error("a read-only folder was opened for writing")
-	}
-}
-
 func TestCreateChecksThePlan(t *testing.T) {
 	e := testExperiment()
 	e.N = 0

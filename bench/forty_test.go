@@ -240,7 +240,7 @@ he     -0.25      .  -0.25  ±0.56      -
 he+en  +0.50      -  +0.50  ±0.83      .
 first  +0.00  +0.50
 gap 0.50 (0.00 to 1.58), p 0.379, 1.000 corrected
-moving first +0.43 (+0.12 to +0.74)
+moving first +0.43 (-0.01 to +0.86)
 `, `
 TicTacToe-v0   mean  floor  best         recovered         95 %
 he+en         +0.50  -0.25    en  +0.25       150%`, `

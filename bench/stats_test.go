@@ -82,7 +82,7 @@ func TestCoverage(t *testing.T) {
 				luck := []float64{0.2, 0.8}[rng.IntN(2)]
 				for range 12 { // the deal's luck is that of all games of its index
 					rewards := [][2]int{{1, -1}, {-1, 1}}[oneIf(rng.Float64() < luck)]
-					c.first[game].add(index, n, rewards)
+					c.first[game].add(index, n, false, rewards)
 				}
 			}
 		}
@@ -312,26 +312,40 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// Two deals of two games: 2 won, then one each. The margin is 2/4. Off it are
-// 2-1 = 1 and 0-1 = -1, squares 2, times 2/1 for the mean being theirs: 4. With a
-// win and a loss more, 2+2/4 of squares: half width 1.96 sqrt(6.5)/6 = 0.833.
+// Four deals of two games: 2 won, one each, one each, 2 won. The margin is 4/8. Off it
+// are 1, -1, -1 and 1, squares 4, times 4/3 for the mean being theirs: 5.333. With a win
+// and a loss more, 2+2/4 of squares: half width 3.182 sqrt(7.833)/10 = 0.89, of 3
+// degrees of freedom. Each game alone: off are six times 1/2 and twice -3/2, squares 6,
+// times 8/7, and 2.5: 2.365 sqrt(9.357)/10 = 0.723.
 func TestDealsByHand(t *testing.T) {
-	var d deals
-	for _, g := range []struct {
-		index   int
-		rewards [2]int
-	}{{0, [2]int{1, -1}}, {0, [2]int{1, -1}}, {4, [2]int{1, -1}}, {4, [2]int{-1, 1}}} {
-		if err := d.add(g.index, 5, g.rewards); err != nil {
-			t.Fatal(err)
+	for _, c := range []struct {
+		alone bool
+		half  float64
+	}{{false, 0.89}, {true, 0.723}} {
+		var d deals
+		for game, won := range []int{1, 1, 1, -1, -1, 1, 1, 1} {
+			if err := d.add([]int{0, 1, 2, 4}[game/2], 5, c.alone, [2]int{won, -won}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m, ci, ok := d.margin()
+		if !ok || m != 0.5 || math.Abs(ci[0]-(0.5-c.half)) > 0.01 || ci[1] != 1 {
+			t.Errorf("%v %v %v", m, ci, ok)
+		}
+		for _, index := range []int{-1, 5} {
+			if d.add(index, 5, c.alone, [2]int{}) == nil {
+				t.Errorf("index %d of 5 was taken", index)
+			}
 		}
 	}
-	m, ci, ok := d.margin()
-	if !ok || m != 0.5 || math.Abs(ci[0]-(0.5-0.8328)) > 1e-3 || ci[1] != 1 {
-		t.Errorf("%v %v %v", m, ci, ok)
+	for freedom, want := range map[float64]float64{4: 2.776, 10: 2.228, 30: 2.042, 1000: 1.962} {
+		if got := t95(freedom); math.Abs(got-want) > 0.01 {
+			t.Errorf("%v degrees of freedom: %v, want %v", freedom, got, want)
+		}
 	}
-	for _, index := range []int{-1, 5} {
-		if d.add(index, 5, [2]int{}) == nil {
-			t.Errorf("index %d of 5 was taken", index)
+	for game, want := range map[string]bool{"KuhnPoker-v0-long": false, "Nim-v0": true, "TicTacToe-v0": true} {
+		if dealsNothing(game) != want {
+			t.Errorf("%s deals nothing: %v", game, !want)
 		}
 	}
 }

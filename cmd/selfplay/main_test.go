@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -180,42 +178,6 @@ func waitForGame(dir string) int {
 		return 0
 	}
 	return rep.Games
-}
-
-// TestKill kills a run again and again at random moments. In the end it holds
-// the same games as one that was left alone.
-func TestKill(t *testing.T) {
-	args := func(dir string) []string {
-		return []string{"bench", "--model", "builtin:random", "--games", "TicTacToe,Nim", "--n", "500", "--langs", "en,he,zh", "--run", dir, "--quiet"}
-	}
-	whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
-	if r := selfplay("", args(whole)...); r.code != 0 {
-		t.Fatal(r.stderr)
-	}
-	rng := rand.New(rand.NewPCG(3, 4))
-	kills := 0
-	for done := false; !done; {
-		c := child(args(broken)...)
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		timer := time.AfterFunc(time.Duration(20+rng.IntN(150))*time.Millisecond, func() { c.Process.Signal(syscall.SIGKILL) })
-		err := c.Wait()
-		timer.Stop()
-		if done = err == nil; !done {
-			kills++
-		}
-		if kills == 30 { // let it end now, however slow the machine
-			if r := selfplay("", args(broken)...); r.code != 0 {
-				t.Fatal(r.stderr)
-			}
-			done = true
-		}
-	}
-	if export(t, whole) != export(t, broken) {
-		t.Errorf("after %d kills the games differ from an uninterrupted run's", kills)
-	}
-	t.Logf("%d kills", kills)
 }
 
 // TestMemory: weights, planned cache and 300 MB on top is all that a run takes.

@@ -1,0 +1,118 @@
+package bench
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"selfplay/scheduler"
+)
+
+// ownNamespace, if set, says that this process is the test binary started again where it
+// may mount file systems, if it ever may.
+const ownNamespace = "SELFPLAY_BENCH_TEST_NAMESPACE"
+
+// onOwnDisk runs a test in a folder that is a file system of its own, in memory: change
+// makes it larger, or read-only. Who may not mount one does so in a process with names
+// for users and mounts of its own; false where the system allows neither.
+func onOwnDisk(t *testing.T, size string, test func(dir string, change func(flags uintptr, options string))) bool {
+	t.Helper()
+	dir := t.TempDir()
+	err := syscall.Mount("none", dir, "tmpfs", 0, "size="+size)
+	if err == nil {
+		defer syscall.Unmount(dir, syscall.MNT_DETACH)
+		test(dir, func(flags uintptr, options string) {
+			if err := syscall.Mount("none", dir, "tmpfs", syscall.MS_REMOUNT|flags, options); err != nil {
+				t.Fatal(err)
+			}
+		})
+		return true
+	}
+	if os.Getenv(ownNamespace) != "" {
+		t.Fatal(err)
+	}
+	root := func(id int) []syscall.SysProcIDMap { return []syscall.SysProcIDMap{{HostID: id, Size: 1}} }
+	c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	c.Env = append(os.Environ(), ownNamespace+"=1")
+	c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS, UidMappings: root(os.Getuid()), GidMappings: root(os.Getgid())}
+	out := &strings.Builder{}
+	c.Stdout, c.Stderr = out, out
+	if err := c.Start(); err != nil {
+		t.Logf("no file system of its own: %v", err)
+		return false
+	}
+	if err := c.Wait(); err != nil {
+		t.Errorf("%v in a process that may mount: %s", err, out)
+	}
+	return true
+}
+
+// A disk that fills up stops the run with one line; with room again, it goes on to the
+// same end. Where there can be no such disk, TestDiskFull alone shows what happens.
+func TestFullDisk(t *testing.T) {
+	long := func(ctx context.Context, d Deal, sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
+		return fakePlayer(ctx, d, func(r scheduler.Record) error {
+			r.Turns[1].Completion = strings.Repeat(r.Job.ID+noise(20), 1000)
+			return sink(r)
+		}, progress)
+	}
+	onOwnDisk(t, "1m", func(dir string, change func(uintptr, string)) {
+		o := Options{Dir: filepath.Join(dir, "run"), Experiment: killExperiment(), Player: long}
+		_, err := Play(t.Context(), o)
+		checkLine(t, err, []string{"games.db: the disk is full", "ended games are kept"})
+		seen := map[string]bool{}
+		checkWhole(t, o.Dir, seen)
+		change(0, "size=200m")
+		kept := len(seen)
+		sum, err := Play(t.Context(), o)
+		if err != nil || kept == 0 || sum.Games != 4800-kept || sum.WholeRun.Games != 4800 {
+			t.Errorf("%v: %d games after %d, %d in all", err, sum.Games, kept, sum.WholeRun.Games)
+		}
+		checkWhole(t, o.Dir, seen)
+	})
+}
+
+// A run that cannot be written can still be read, and is not gone on with: on a disk that
+// is read-only for everybody, and in a folder that the user may not write to.
+func TestReadOnlyFolder(t *testing.T) {
+	check := func(dir string, lock, unlock func()) {
+		t.Helper()
+		s := mustCreate(t, dir, testExperiment())
+		if err := s.Append(played(remaining(t, s)[0])); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		lock()
+		defer unlock()
+		r, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if n, err := r.Games(); n != 1 || err != nil {
+			t.Errorf("%d games, %v", n, err)
+		}
+		if rep, err := r.Report(); err != nil || rep.Games != 1 {
+			t.Errorf("report: %v", err)
+		}
+		_, err = Create(dir, testExperiment(), Session{})
+		checkLine(t, err, []string{dir, "writ"}) // cannot be written, or must be writable
+		_, err = Create(filepath.Join(dir, "new"), testExperiment(), Session{})
+		checkLine(t, err, []string{"cannot be made", "--run"})
+	}
+	made := onOwnDisk(t, "1m", func(dir string, change func(uintptr, string)) {
+		check(filepath.Join(dir, "run"), func() { change(syscall.MS_RDONLY, "") }, func() { change(0, "") })
+	})
+	if os.Getuid() == 0 { // whom no folder keeps from writing
+		if !made {
+			t.Log("nothing can be read-only here: run this test as another user")
+		}
+		return
+	}
+	dir := t.TempDir()
+	check(dir, func() { os.Chmod(dir, 0o555) }, func() { os.Chmod(dir, 0o755) })
+}
