@@ -46,7 +46,19 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	slog.SetLogLoggerLevel(slog.LevelError)
+	noSettings()
 	os.Exit(m.Run())
+}
+
+// noSettings keeps the defaults of whoever runs the tests out of them, and of the
+// processes that they start.
+func noSettings() {
+	os.Setenv("XDG_CONFIG_HOME", "/dev/null/none")
+	for _, e := range os.Environ() {
+		if name, _, _ := strings.Cut(e, "="); strings.HasPrefix(name, variablePrefix) {
+			os.Unsetenv(name)
+		}
+	}
 }
 
 // result is what one run of the program left.
