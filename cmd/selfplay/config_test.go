@@ -127,6 +127,7 @@ func TestSuiteAmongSettings(t *testing.T) {
 // TestSuiteOfSettings: a suite from the environment is what is played.
 func TestSuiteOfSettings(t *testing.T) {
 	t.Setenv("SELFPLAY_SUITE", "paper")
+	t.Setenv("SELFPLAY_OPPONENT", "builtin:random, builtin:optimal") // as people write lists
 	t.Setenv("SELFPLAY_N", "1")
 	dir := filepath.Join(t.TempDir(), "run")
 	if r := selfplay("", "bench", "--model", "builtin:random", "--run", dir, "--langs", "en", "--games", "Nim,TicTacToe", "--quiet"); r.code != 0 || r.stderr != "" {
