@@ -59,7 +59,7 @@ func (r *runtimeLines) add(level int, text string) {
 }
 
 func (r *runtimeLines) end() {
-	if text := strings.TrimSpace(r.line.String()); text != "" && text != "." { // dots show progress
+	if text := strings.TrimSpace(r.line.String()); strings.Trim(text, ".") != "" { // dots alone show progress
 		slog.Log(context.Background(), r.level, "ggml", "text", text)
 	}
 	r.line.Reset()

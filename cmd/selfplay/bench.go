@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"selfplay/bench"
+	"selfplay/bench/cluster"
 	"selfplay/games"
 	"selfplay/inference"
 	"selfplay/inference/gpus"
@@ -303,11 +304,38 @@ func printSummary(w io.Writer, f *benchFlags, sum bench.Summary) error {
 	return err
 }
 
+// check refuses what is wrong whatever the model and the games are.
+func (f *benchFlags) check() error {
+	switch {
+	case len(f.games) == 0:
+		return usagef("--games is empty: name at least one")
+	case len(f.langs) == 0:
+		return usagef("--langs is empty: name at least one")
+	case f.n < 1:
+		return usagef("--n %d: give at least 1", f.n)
+	case f.maxTokens < 0 || f.context < 0 || f.slots < 0 || f.pool < 0 || f.chunk < 0 || f.threads < 0:
+		return usagef("--max-tokens, --context, --slots, --pool, --chunk and --threads must not be negative")
+	case f.cache != string(inference.CacheF16) && f.cache != string(inference.CacheQ8):
+		return usagef("--cache %s: give f16 or q8_0", cluster.Quote(f.cache))
+	}
+	kinds := []inference.Weights{inference.WeightsAuto, inference.WeightsFile, inference.WeightsBF16}
+	if !slices.Contains(kinds, inference.Weights(f.weights)) {
+		return usagef("--weights %s: give auto, file or bf16", cluster.Quote(f.weights))
+	}
+	if err := checkThink(f.think); err != nil {
+		return err
+	}
+	return f.deviceFlags.check()
+}
+
 // experiment checks the flags that say what is played.
 func experiment(f *benchFlags, who player, set *locales.Set) (bench.Experiment, error) {
 	e := bench.Experiment{
 		Langs: f.langs, N: f.n, Seed: f.seed, Model: who.id,
 		Locales: bench.Locales{Source: set.Name()},
+	}
+	if err := f.check(); err != nil {
+		return e, err
 	}
 	var rules []string // the games whose strings are needed
 	var specs []games.Spec
@@ -338,17 +366,8 @@ func experiment(f *benchFlags, who player, set *locales.Set) (bench.Experiment, 
 	if err := e.Plan().Validate(); err != nil {
 		return e, usageError{err}
 	}
-	if f.maxTokens < 0 || f.context < 0 || f.slots < 0 || f.pool < 0 || f.chunk < 0 || f.threads < 0 {
-		return e, usagef("--max-tokens, --context, --slots, --pool, --chunk and --threads must not be negative")
-	}
-	if err := f.deviceFlags.check(); err != nil {
-		return e, err
-	}
 	if f.replicas > 1 && who.policy != nil {
 		return e, usagef("--replicas %d: %s has no model to load", f.replicas, who.id.Name)
-	}
-	if c := inference.Cache(f.cache); c != inference.CacheF16 && c != inference.CacheQ8 {
-		return e, usagef("--cache %s: give f16 or q8_0", f.cache)
 	}
 	if e.Locales.SHA256, err = set.Hash(rules, f.langs); err != nil {
 		return e, err
@@ -395,7 +414,7 @@ func systemPrompt(name string) (string, error) {
 		}
 		return text, nil
 	}
-	return "", usagef("--prompt %s: give default, conditioned, or reason-in:LANG", name)
+	return "", usagef("--prompt %s: give default, conditioned, or reason-in:LANG", cluster.Quote(name))
 }
 
 // promptName is how --prompt names the experiment's system prompt; "" if it has none.

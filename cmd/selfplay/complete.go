@@ -83,9 +83,8 @@ var flagValues = map[string]values{
 // argumentValues are those of arguments, by the word that stands for them in the
 // usage of a command.
 var argumentValues = map[string]values{
-	"RUN":     runFolders,
-	"DIR":     dirNames,
-	"COMMAND": func(c *cobra.Command, _ string) []string { return commandNames(c.Root()) },
+	"RUN": runFolders,
+	"DIR": dirNames,
 }
 
 // completeAll has all commands complete what the tables above know.
@@ -140,7 +139,7 @@ func (v values) complete(c *cobra.Command, _ []string, typed string) ([]string, 
 	directive := cobra.ShellCompDirectiveNoFileComp
 	var found []string
 	for _, value := range v(c, typed) {
-		if !strings.HasPrefix(value, typed) {
+		if !strings.HasPrefix(value, typed) || slices.Contains(found, value) {
 			continue
 		}
 		found = append(found, value)
@@ -149,6 +148,23 @@ func (v values) complete(c *cobra.Command, _ []string, typed string) ([]string, 
 		}
 	}
 	return found, directive
+}
+
+// completeCommand completes the words of a command as an argument.
+func completeCommand(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	of := c.Root()
+	for _, name := range args {
+		if of = subcommand(of, name); of == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+	}
+	var names []string
+	for _, sub := range of.Commands() {
+		if !sub.Hidden {
+			names = append(names, sub.Name())
+		}
+	}
+	return oneOf(names...).complete(c, args, typed)
 }
 
 func oneOf(list ...string) values {

@@ -51,6 +51,7 @@ else selfplay/config in the folder of XDG_CONFIG_HOME or ~/.config:
   selfplay config bench
   SELFPLAY_N=20 selfplay config bench
   selfplay config locales list --config team.conf`,
+		ValidArgsFunction: completeCommand,
 		RunE: func(c *cobra.Command, args []string) error {
 			file, err := openConfig(c)
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"selfplay/bench/cluster"
 	"selfplay/games"
 	"selfplay/inference"
 	"selfplay/prompts"
@@ -109,6 +110,9 @@ func tokenizeCommand() *cobra.Command {
     selfplay debug tokenize --model model.gguf --think off`,
 		Args: asUsage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := checkThink(think); err != nil {
+				return err
+			}
 			path, err := findModel(c, model)
 			if err != nil {
 				return err
@@ -157,6 +161,12 @@ func greedyCommand() *cobra.Command {
 			if n < 1 {
 				return usagef("--n %d: give at least 1", n)
 			}
+			if context < 0 {
+				return usagef("--context %d: it must not be negative", context)
+			}
+			if err := checkThink(think); err != nil {
+				return err
+			}
 			path, err := findModel(c, model)
 			if err != nil {
 				return err
@@ -196,6 +206,13 @@ func greedyCommand() *cobra.Command {
 // thinkFlag is the same for all commands that write prompts.
 func thinkFlag(c *cobra.Command, think *string) {
 	c.Flags().StringVar(think, "think", "auto", "thinking: on, off, or auto, as the model's chat template has it")
+}
+
+func checkThink(think string) error {
+	if think != "auto" && think != "on" && think != "off" {
+		return usagef("--think %s: give auto, on or off", cluster.Quote(think))
+	}
+	return nil
 }
 
 // topShown is how many of the likeliest tokens a step lists.

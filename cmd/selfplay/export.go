@@ -39,6 +39,9 @@ func exportCommand() *cobra.Command {
 				return r.Export(count, format, table)
 			}
 			if out != "" {
+				if err := canBeFile("--out", out); err != nil {
+					return err
+				}
 				return writeFile(out, write)
 			}
 			if format == bench.FormatParquet && isTerminal(c.OutOrStdout()) {

@@ -44,9 +44,10 @@ func group(c *cobra.Command, title string, flags ...string) {
 func helpful(root *cobra.Command) {
 	root.SetUsageFunc(func(c *cobra.Command) error { return usage(c.OutOrStderr(), c) })
 	root.SetHelpCommand(&cobra.Command{
-		Use:     "help [COMMAND]",
-		Short:   "Show what a command does, as --help does",
-		Example: "  selfplay help bench\n  selfplay help locales check",
+		Use:               "help [COMMAND]",
+		Short:             "Show what a command does, as --help does",
+		Example:           "  selfplay help bench\n  selfplay help locales check",
+		ValidArgsFunction: completeCommand,
 		RunE: func(c *cobra.Command, args []string) error {
 			of := c.Root()
 			for _, name := range args {
@@ -103,7 +104,7 @@ func described(w io.Writer, name, text string, column int) {
 	line := fmt.Sprintf("%-*s", column, name)
 	end := len(line)
 	for _, word := range breakable(text) {
-		if end > column && end+1+len(strings.TrimRight(word, " ")) > helpWidth {
+		if end > column && end+len(strings.TrimRight(word, " ")) > helpWidth {
 			fmt.Fprintln(w, strings.TrimRight(line, " "))
 			line, end = strings.Repeat(" ", column), column
 		}
@@ -203,7 +204,10 @@ func flagError(c *cobra.Command, err error) error {
 		near := suggestion("--"+unknown.GetSpecifiedName(), known)
 		return usagef("%w%s (see %s --help)", err, near, c.CommandPath())
 	}
-	return usageError{valueError(err)}
+	if mended := valueError(err); mended != err {
+		return usageError{mended}
+	}
+	return usagef("%w (see %s --help)", err, c.CommandPath())
 }
 
 // valueError says what is wrong with a flag's value, and what to give.

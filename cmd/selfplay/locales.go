@@ -170,6 +170,9 @@ func localesImportCommand() *cobra.Command {
   selfplay bench --model model.gguf --locales textarena.zip`,
 		Args: asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := canBeFile("-o", file); err != nil {
+				return err
+			}
 			set, err := locales.Open(args[0])
 			if err != nil {
 				return usageError{err}

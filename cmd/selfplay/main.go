@@ -10,7 +10,7 @@ import (
 	"os"
 	"runtime/debug"
 	"selfplay/bench/cluster"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -87,16 +87,16 @@ func rootCommand() *cobra.Command {
 // write.
 func asUsage(args cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, a []string) error {
-		if args(c, a) == nil {
+		if args(c, a) == nil && !slices.Contains(a, "") {
 			return nil
 		}
-		got := "got no arguments"
+		got := "no arguments"
 		if len(a) > 0 {
-			for i, word := range a {
-				a[i] = cluster.Quote(word)
-			}
-			got = "got the arguments " + strings.Join(a, " ")
+			got = "the arguments"
 		}
-		return usagef("%s %s: write %s", c.CommandPath(), got, c.UseLine())
+		for _, word := range a {
+			got += " " + cluster.Quote(word)
+		}
+		return usagef("%s got %s: write %s", sectionOf(c), got, c.UseLine())
 	}
 }

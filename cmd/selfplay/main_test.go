@@ -44,7 +44,19 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	slog.SetLogLoggerLevel(slog.LevelError)
+	noSettings()
 	os.Exit(m.Run())
+}
+
+// noSettings keeps the defaults of whoever runs the tests out of them, and of the
+// processes that they start.
+func noSettings() {
+	os.Setenv("XDG_CONFIG_HOME", "/dev/null/none")
+	for _, e := range os.Environ() {
+		if name, _, _ := strings.Cut(e, "="); strings.HasPrefix(name, variablePrefix) {
+			os.Unsetenv(name)
+		}
+	}
 }
 
 // result is what one run of the program left.
@@ -241,21 +253,32 @@ func TestFaults(t *testing.T) {
 	}{
 		{"no model", 2, []string{"--model"}, bench()},
 		{"unknown player", 2, []string{"builtin:clever"}, bench("--model", "builtin:clever")},
-		{"missing file", 1, []string{"nowhere.gguf"}, bench("--model", "nowhere.gguf")},
+		{"missing file", 1, []string{"nowhere.gguf: there is no such file", "a Hugging Face folder", "selfplay models"}, bench("--model", "nowhere.gguf")},
 		{"a folder", 1, []string{dir, "a folder of GGUF files"}, bench("--model", dir)},
 		{"not in Ollama's store", 1, []string{"--model", "ollama:absent", "ollama pull"}, bench("--model", "ollama:absent")},
 		{"no GGUF", 1, []string{text, "not a GGUF"}, bench("--model", text)},
 		{"truncated", 1, []string{short, "truncated"}, bench("--model", short)},
 		{"unknown game", 2, []string{"--games", "Chess", "Nim-v0"}, random("--games", "Chess")},
 		{"unknown language", 2, []string{"--langs", `"xx"`, "en"}, random("--langs", "xx")},
-		{"n below 1", 2, []string{"n", "0"}, random("--n", "0")},
+		{"n below 1", 2, []string{"--n 0: give at least 1"}, random("--n", "0")},
 		{"negative slots", 2, []string{"--slots"}, random("--slots", "-1")},
 		{"negative pool", 2, []string{"--pool"}, random("--pool", "-1")},
 		{"unknown cache", 2, []string{"--cache q4_0: give f16 or q8_0"}, random("--cache", "q4_0")},
-		{"unknown weights", 1, []string{"--weights", "int3"}, bench("--model", modelPath(t), "--weights", "int3")},
+		{"unknown weights", 2, []string{"--weights", "int3"}, bench("--model", modelPath(t), "--weights", "int3")},
 		{"no thinking to switch in tokenize", 1, []string{"--think off"}, []string{"debug", "tokenize", "--model", modelPath(t), "--think", "off"}},
 		{"no thinking to switch in greedy", 1, []string{"--think on"}, []string{"debug", "greedy", "--model", modelPath(t), "--think", "on"}},
 		{"no thinking to switch", 1, []string{"--think off"}, bench("--model", modelPath(t), "--think", "off")},
+		{"unknown thinking", 2, []string{"--think maybe: give auto, on or off"}, bench("--model", modelPath(t), "--think", "maybe")},
+		{"unknown thinking in greedy", 2, []string{"--think maybe"}, []string{"debug", "greedy", "--model", modelPath(t), "--think", "maybe"}},
+		{"negative context in greedy", 2, []string{"--context -5"}, []string{"debug", "greedy", "--model", modelPath(t), "--context", "-5"}},
+		{"no games", 2, []string{"--games is empty"}, []string{"bench", "--model", "builtin:random", "--games", "", "--run", filepath.Join(dir, "run")}},
+		{"no languages", 2, []string{"--langs is empty"}, []string{"bench", "--model", "builtin:random", "--langs", "", "--run", filepath.Join(dir, "run")}},
+		{"empty run", 2, []string{"report got the arguments ''"}, []string{"report", ""}},
+		{"page over a folder", 1, []string{"--html " + dir + " is a folder"}, []string{"report", other, "--html", dir}},
+		{"page into nowhere", 1, []string{"--html", "there is no folder " + dir + "/missing"}, []string{"report", other, "--html", dir + "/missing/x.html"}},
+		{"figures over a file", 1, []string{"--figures " + text + " is a file"}, []string{"report", other, "--figures", text}},
+		{"no accuracy", 1, []string{"--accuracy", "nowhere.csv"}, []string{"report", other, "--html", dir + "/x.html", "--accuracy", "nowhere.csv"}},
+		{"import over a folder", 1, []string{"-o " + dir + " is a folder"}, []string{"locales", "import", dir, "-o", dir}},
 		{"context too long", 1, []string{"--context", "8192"}, bench("--model", modelPath(t), "--context", "9000")},
 		{"unknown prompt", 2, []string{"--prompt"}, bench("--model", modelPath(t), "--prompt", "rude")},
 		{"unknown suite", 2, []string{"--suite", `"nature"`, "paper"}, random("--suite", "nature")},
@@ -277,8 +300,8 @@ func TestFaults(t *testing.T) {
 		{"no run", 1, []string{"nothing"}, []string{"report", filepath.Join(dir, "nothing")}},
 		{"no table", 2, []string{"--table", "moves"}, []string{"export", other, "--format", "csv", "--table", "moves"}},
 		{"table of lines", 2, []string{"--table", "jsonl"}, []string{"export", other, "--table", "games"}},
-		{"export over a folder", 1, []string{other, "folder"}, []string{"export", other, "--out", other}},
-		{"export into nowhere", 1, []string{"/missing/x.jsonl", "no such file"}, []string{"export", other, "--out", other + "/missing/x.jsonl"}},
+		{"export over a folder", 1, []string{"--out " + other + " is a folder"}, []string{"export", other, "--out", other}},
+		{"export into nowhere", 1, []string{"--out", "there is no folder " + other + "/missing"}, []string{"export", other, "--out", other + "/missing/x.jsonl"}},
 		{"no format", 2, []string{"--format", "xml"}, []string{"export", other, "--format", "xml"}},
 		{"unknown flag", 2, []string{"--fast"}, random("--fast")},
 		{"unknown command", 2, []string{"plya"}, []string{"plya"}},

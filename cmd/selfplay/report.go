@@ -53,6 +53,9 @@ func runReport(c *cobra.Command, f *reportFlags, runs []string) error {
 	if err := f.files.check(); err != nil {
 		return err
 	}
+	if err := canBeFolder("--csv", f.csv); err != nil {
+		return err
+	}
 	var reports []*bench.Report
 	for i, dir := range runs {
 		if slices.Contains(runs[:i], dir) {

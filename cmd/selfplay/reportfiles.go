@@ -31,6 +31,43 @@ func (f *reportFiles) check() error {
 	if f.html == "" && f.figures == "" && (len(f.accuracy) > 0 || f.words != "") {
 		return usagef("--accuracy and --words are for --html and --figures: give one of these")
 	}
+	for _, path := range f.accuracy {
+		if _, err := os.Stat(path); err != nil {
+			return fmt.Errorf("--accuracy: %w", err)
+		}
+	}
+	if f.words != "" {
+		if _, err := os.Stat(f.words); err != nil {
+			return fmt.Errorf("--words: %w", err)
+		}
+	}
+	if err := canBeFile("--html", f.html); err != nil {
+		return err
+	}
+	return canBeFolder("--figures", f.figures)
+}
+
+// canBeFile refuses at once what cannot be written once the work is done: a folder,
+// or a file in one that is not there.
+func canBeFile(flag, path string) error {
+	if path == "" {
+		return nil
+	}
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		return fmt.Errorf("%s %s is a folder: name a file", flag, path)
+	}
+	dir := filepath.Dir(path)
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return fmt.Errorf("%s %s: there is no folder %s: make it first", flag, path, dir)
+	}
+	return nil
+}
+
+// canBeFolder refuses a folder that is a file.
+func canBeFolder(flag, path string) error {
+	if st, err := os.Stat(path); err == nil && !st.IsDir() {
+		return fmt.Errorf("%s %s is a file: name a folder", flag, path)
+	}
 	return nil
 }
 

@@ -46,8 +46,9 @@ func TestReportFiles(t *testing.T) {
 		{[]string{"--html", path("p"), "--accuracy", path("other.json")}, 1, `is of model "other"`},
 		{[]string{"--html", path("p"), "--accuracy", path("zh.csv")}, 1, "compare the file's languages"},
 		{[]string{"--html", path("p"), "--words", path("a.csv")}, 1, "does not name the columns lang and words"},
-		{[]string{"--html", path("none/p")}, 1, "no such file"},
-		{[]string{"--figures", path("a.csv")}, 1, "--figures: "},
+		{[]string{"--html", path("none/p")}, 1, "there is no folder"},
+		{[]string{"--figures", path("a.csv")}, 1, "is a file: name a folder"},
+		{[]string{"--html", path("p"), "--words", path("none.csv")}, 1, "--words: "},
 	} {
 		r := selfplay("", append([]string{"report", path("run1")}, c.args...)...)
 		if r.code != c.code || !strings.Contains(r.stderr, c.want) || strings.Count(r.stderr, "\n") != 1 {

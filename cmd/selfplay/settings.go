@@ -63,6 +63,7 @@ func takesSettings(c *cobra.Command) bool {
 // applySettings sets the flags that the command line leaves open as the user's
 // environment and file say, and says so.
 func applySettings(c *cobra.Command) error {
+	defer trimLists(c)
 	if !takesSettings(c) {
 		return nil
 	}
@@ -85,6 +86,21 @@ func applySettings(c *cobra.Command) error {
 		fmt.Fprintf(c.ErrOrStderr(), "settings: %s\n", strings.Join(said, ", "))
 	}
 	return nil
+}
+
+// trimLists takes off the spaces that people write behind commas: en, de.
+func trimLists(c *cobra.Command) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		list, ok := f.Value.(pflag.SliceValue)
+		if !ok || f.Value.Type() != "stringSlice" {
+			return
+		}
+		values := list.GetSlice()
+		for i, value := range values {
+			values[i] = strings.TrimSpace(value)
+		}
+		list.Replace(values)
+	})
 }
 
 // apply sets the flags of a command.

@@ -78,8 +78,10 @@ func suggestion(name string, known []string) string {
 // all have, say nothing.
 func nearest(name string, known []string, common int) string {
 	word := func(s string) string { return strings.ToLower(strings.ReplaceAll(s[min(common, len(s)):], "_", "-")) }
-	name = word(name)
-	best, least := "", max(1, len(name)/3)+1
+	if name = word(name); name == "" {
+		return ""
+	}
+	best, least := "", max(1, len(name)/4)+1
 	for _, k := range known {
 		d := distance(name, word(k))
 		if len(name) > 1 && strings.HasPrefix(word(k), name) {

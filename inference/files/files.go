@@ -5,7 +5,9 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,6 +51,8 @@ func (f *Finder) Find(ctx context.Context, name string) (Model, error) {
 	}
 	st, err := os.Stat(name)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Model{}, fmt.Errorf("%s: there is no such file or folder: give %s; selfplay models lists those in the cache", name, Accepted)
 	case err != nil:
 		return Model{}, err
 	case st.IsDir():
