@@ -25,10 +25,10 @@ func (g *watchedGame) Step(action string) games.Event {
 // stepped says what became of an answer, but not what it was if it is the other's:
 // in some games that stays hidden for a while.
 func (d *desk) stepped(seat int, action string, event games.Event) {
-	d.turns++
 	if d.stopped {
 		return
 	}
+	d.turns++
 	if seat == d.Seat {
 		if event.Action != action {
 			d.say("the rules read: " + event.Action)
