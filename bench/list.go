@@ -2,6 +2,8 @@ package bench
 
 import (
 	"database/sql"
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,7 +76,7 @@ func (r *Run) list(which string, args []any, each func(Listed) error) error {
 			err := rows.Scan(&l.Position, &l.ID, &l.Game, &l.Langs[0], &l.Langs[1], &l.Players[0], &l.Players[1],
 				&l.Rewards[0], &l.Rewards[1], &l.Invalid[0], &l.Invalid[1], &l.Turns)
 			if err != nil {
-				return err
+				return fmt.Errorf("%s is damaged (%w): restore it", filepath.Join(r.Dir, dbName), err)
 			}
 			if err := each(l); err != nil {
 				return err

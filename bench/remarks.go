@@ -10,7 +10,8 @@ import (
 
 // A Remark says in a word what became of an answer.
 type Remark struct {
-	Text      string // in part the rules' own words: to be cleaned before it is shown
+	Text      string
+	Reason    string // the rules' own, in the seat's language: to be cleaned before it is shown
 	Bad, Good bool
 }
 
@@ -19,7 +20,7 @@ func Remarks(t scheduler.Turn) []Remark {
 	var all []Remark
 	bad := func(text string) { all = append(all, Remark{Text: text, Bad: true}) }
 	if t.Event.Invalid {
-		bad("invalid: " + t.Event.Reason)
+		all = append(all, Remark{Text: "invalid", Reason: t.Event.Reason, Bad: true})
 	}
 	if t.Event.Default {
 		bad("unreadable: the rules took their default")

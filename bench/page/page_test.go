@@ -337,3 +337,40 @@ func TestPageOfNothing(t *testing.T) {
 		t.Error("margins or games of nothing, or no count")
 	}
 }
+
+// A page of one game has all of its texts, unfolded, as harmless as on the page of
+// a run.
+func TestGameAlone(t *testing.T) {
+	rec := played(scheduler.Job{ID: "g/en-ar/1", Game: "g", Langs: [2]string{"en", "ar"}, Index: 1, Seed: 7})
+	long := strings.Repeat("word ", maxText)
+	rec.Turns[2].Completion = long
+	var out bytes.Buffer
+	if err := WriteGame(&out, bench.Experiment{Model: bench.Model{Name: "m" + hostile}, Seed: 3}, rec); err != nil {
+		t.Fatal(err)
+	}
+	page := out.String()
+	open, text, right := 0, "", 0
+	for _, n := range elements(t, page) {
+		switch {
+		case n.Data == "script" || n.Data == "img" || n.Data == "nav":
+			t.Errorf("an element %s", n.Data)
+		case n.Data == "details" && attr(n, "class") == "game":
+			for _, a := range n.Attr {
+				if a.Key == "open" {
+					open++
+				}
+			}
+			text = textOf(n)
+		case n.Data == "p" && attr(n, "dir") == "rtl" && attr(n, "lang") == "ar":
+			right++
+		}
+	}
+	if open != 1 || right == 0 || !strings.Contains(text, strings.TrimSpace(long)) || clean(page) != page {
+		t.Errorf("%d open, %d from the right, %d bytes of text", open, right, len(text))
+	}
+	for _, want := range []string{"<title>selfplay: g/en-ar/1</title>", "seed of the run 3, of the deal 7", "default-src &#39;none&#39;", "won by seat 1; 4 turns</span>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+}

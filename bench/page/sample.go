@@ -178,7 +178,10 @@ func actionOf(t scheduler.Turn) string {
 func notes(t scheduler.Turn) []note {
 	var all []note
 	for _, r := range bench.Remarks(t) {
-		n := note{Text: clean(r.Text)}
+		n := note{Text: r.Text}
+		if r.Reason != "" {
+			n.Text += ": " + clean(r.Reason)
+		}
 		switch {
 		case r.Bad:
 			n.Class = "bad"

@@ -59,12 +59,8 @@ func (o *opened) show(height int, s screen.Screen) (head string, body []string, 
 	body = o.lines(s)
 	top := max(0, min(o.top, len(body)-height))
 	foot = "n, p: turn  up, down: scroll  home, end  t: thinking  q: back"
-	if len(body) > height {
-		more := "all above is seen"
-		if top+height < len(body) {
-			more = "more below"
-		}
-		foot = more + "  " + foot
+	if top+height < len(body) {
+		foot = "more below  " + foot
 	}
 	return head, body[top:min(len(body), top+height)], foot
 }

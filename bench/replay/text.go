@@ -44,6 +44,9 @@ func turnParts(e bench.Experiment, rec scheduler.Record, i int) []part {
 	if t.Action != t.Completion {
 		all = append(all, part{title: "action", text: t.Action, lang: said})
 	}
+	if t.Event.Reason != "" {
+		all = append(all, part{title: "why the rules refused it", text: t.Event.Reason, lang: shown})
+	}
 	if board := boardAfter(rec, i); board != "" {
 		all = append(all, part{title: "board", text: board, lang: shown})
 	}

@@ -64,9 +64,11 @@ func aligned(lines []string, right bool, width int) []string {
 	return lines
 }
 
-func isRight(r rune) bool {
+func isRight(r rune) bool { return classOf(r) == bidi.R || classOf(r) == bidi.AL }
+
+func classOf(r rune) bidi.Class {
 	p, _ := bidi.LookupRune(r)
-	return p.Class() == bidi.R || p.Class() == bidi.AL
+	return p.Class()
 }
 
 // turned cuts a clean line into lines in the order in which they are seen.
@@ -91,26 +93,25 @@ var marks = strings.NewReplacer("\u200e", "", "\u200f", "", "\u061c", "", "\u200
 // here has embeddings, that is enough: the levels are 1 and 2 in a line from the right,
 // and 0, 1, and 2 for numbers behind right-to-left text in one from the left.
 func setLevels(cells []cell, line string, right bool) {
-	const leftMark = "\u200e"
-	first, direction := leftMark, bidi.LeftToRight // without it the first letter would decide
+	first, direction := "\u200e", bidi.LeftToRight // a mark, since else the first letter would decide
 	if right {
 		first, direction = "", bidi.RightToLeft
 	}
 	var p bidi.Paragraph
-	p.SetString(first+line, bidi.DefaultDirection(direction))
+	p.SetString(first+string(withBrackets([]rune(line), right)), bidi.DefaultDirection(direction))
 	o, err := p.Order()
 	if err != nil {
 		return // not of a clean line; it stays as it is
 	}
-	var levels []int // of bytes
+	var levels []int // of characters
 	for i := range o.NumRuns() {
 		run := o.Run(i)
-		text := run.String()
+		runes := []rune(run.String())
 		numbers := 0
-		if run.Direction() == bidi.LeftToRight && !right && i > 0 {
-			numbers = numberAtStart(text)
+		if run.Direction() == bidi.LeftToRight && i > 0 {
+			numbers = numberAtStart(runes)
 		}
-		for at := range len(text) {
+		for at := range runes {
 			switch {
 			case run.Direction() == bidi.RightToLeft:
 				levels = append(levels, 1)
@@ -121,22 +122,21 @@ func setLevels(cells []cell, line string, right bool) {
 			}
 		}
 	}
-	levels = levels[len(first):]
+	levels = levels[len([]rune(first)):]
 	at := 0
 	for i := range cells {
 		cells[i].level = levels[at]
-		at += cells[i].bytes
+		at += cells[i].runes
 	}
 }
 
-// numberAtStart is how many bytes a number takes that a text begins with.
-func numberAtStart(text string) int {
+// numberAtStart is how many characters a number takes that a text begins with.
+func numberAtStart(text []rune) int {
 	end := 0
 	for i, r := range text {
-		p, size := bidi.LookupRune(r)
-		switch p.Class() {
+		switch classOf(r) {
 		case bidi.EN, bidi.AN, bidi.ET, bidi.NSM:
-			end = i + size
+			end = i + 1
 		case bidi.ES, bidi.CS:
 		default:
 			return end

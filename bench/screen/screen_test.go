@@ -108,6 +108,13 @@ func TestTurned(t *testing.T) {
 		{"[0]", true, "[0]"},
 		{"- '[check]': אב", true, "בא :'[check]' -"},
 		{"< אב", true, "בא >"},
+		{"אב \\boxed{4}", true, "boxed{4}\\ בא"},
+		{"אב \\boxed{[0 3]}.", true, ".boxed{[0 3]}\\ בא"},
+		{"אב (abc) גד", true, "דג (abc) בא"},
+		{"אב (ab גד", true, "דג ab) בא"},
+		{"a (בג) (ד", false, "a (גב) (ד"},
+		{"a (b גד) ה", false, "a (b דג) ה"},
+		{"אב (x ג", true, "ג x) בא"},
 		{"שָׁלוֹם", true, "םוֹלשָׁ"}, // signs stay behind their letters
 		{"say אבג now", false, "say גבא now"},
 		{"say אב 12 now", false, "say 12 בא now"},

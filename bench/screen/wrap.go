@@ -2,6 +2,7 @@ package screen
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
 )
@@ -46,7 +47,7 @@ func Wrap(s string, width int) []string {
 type cell struct {
 	text  string
 	width int
-	bytes int // of the line
+	runes int // of the line
 	level int // of bidi's algorithm: odd ones run to the left
 }
 
@@ -64,7 +65,7 @@ const softHyphen = "\u00ad" // an invitation to break, which some terminals show
 func cellsOf(line string, width int) []cell {
 	var cells []cell
 	for g := displaywidth.StringGraphemes(line); g.Next(); {
-		c := cell{text: g.Value(), width: clusterWidth(g.Value(), g.Width()), bytes: len(g.Value())}
+		c := cell{text: g.Value(), width: clusterWidth(g.Value(), g.Width()), runes: utf8.RuneCountInString(g.Value())}
 		if c.text == softHyphen {
 			c.text, c.width = "", 0
 		}
