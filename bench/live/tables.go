@@ -33,7 +33,7 @@ func (m *Model) margins(width int) []line {
 	top := []span{{plain, strings.Repeat(" ", names)}}
 	for _, c := range m.Columns[:fits] {
 		name := screen.Clean(c)
-		if counts && screen.Width(name) <= marginWidth-1 { // above the margins, not above the counts
+		if counts && widthOf(name) <= marginWidth-1 { // above the margins, not above the counts
 			name = padded(padded(name, marginWidth, true), column, false)
 		}
 		top = append(top, span{strong, padded(name, column, true)})
@@ -86,7 +86,7 @@ func labelWidth(labels []string) int { return max(3, columnWidth(labels)) }
 func columnWidth(labels []string) int {
 	width := 0
 	for _, l := range labels {
-		width = max(width, screen.Width(screen.Clean(l))+1)
+		width = max(width, widthOf(screen.Clean(l))+1)
 	}
 	return width
 }
