@@ -33,6 +33,19 @@ func short(n int) string {
 	return "many"
 }
 
+// shorter is a count in at most three characters: 999, 1k, 12k, .2M.
+func shorter(n int) string {
+	switch {
+	case n < 1000:
+		return strconv.Itoa(n)
+	case n < 99_500:
+		return fmt.Sprintf("%.0fk", float64(n)/1000)
+	case n < 950_000:
+		return fmt.Sprintf(".%.0fM", float64(n)/100_000)
+	}
+	return fmt.Sprintf("%.0fM", float64(n)/1e6)
+}
+
 // perSecond is a rate with three digits that count.
 func perSecond(v float64) string {
 	if v >= 100 {

@@ -69,6 +69,7 @@ func (m *Model) move(width, i int) line {
 	if room < 1 {
 		return head
 	}
+	text = text[:min(len(text), 16*room)] // far more than there is room for
 	one := strings.Join(strings.Fields(screen.Clean(text)), " ")
 	lines := screen.Screen{Width: room, Turn: m.Turn}.Lines(one, bench.InterfaceOf(lang))
 	shown := lines[0]
@@ -101,14 +102,37 @@ func (m *Model) game(width, height int) []line {
 	room, up := max(0, height-1), m.lifted()
 	var lines []line // the last one first
 	for i := len(m.Game.Turns) - 1; i >= 0 && len(lines) < room+up; i-- {
-		turn := m.turn(width, i)
-		slices.Reverse(turn)
-		lines = append(lines, turn...)
+		for _, l := range slices.Backward(m.drawn.turn(m, width, i)) {
+			lines = append(lines, l)
+		}
 	}
 	lines = lines[min(up, max(0, len(lines)-room)):]
 	lines = lines[:min(len(lines), room)]
 	slices.Reverse(lines)
 	return append([]line{title}, lines...)
+}
+
+// drawn keeps the turns of the game that is shown as they were drawn, since they stay
+// as they are. It may be nil.
+type drawn struct {
+	game  string
+	width int
+	turns map[int][]line
+}
+
+func (d *drawn) turn(m *Model, width, i int) []line {
+	if d == nil {
+		return m.turn(width, i)
+	}
+	if d.game != m.Game.Job.ID || d.width != width || len(d.turns) > len(m.Game.Turns) {
+		*d = drawn{m.Game.Job.ID, width, map[int][]line{}}
+	}
+	lines, ok := d.turns[i]
+	if !ok {
+		lines = m.turn(width, i)
+		d.turns[i] = lines
+	}
+	return lines
 }
 
 // turn is one of them in full, but for long texts.

@@ -8,16 +8,25 @@ import (
 	"selfplay/bench/screen"
 )
 
+// A style is what stands before a text in that style, and after it.
+type style struct{ before, after string }
+
 // The colours are the terminal's own, which suit its background.
 var (
-	plain  = lipgloss.NewStyle()
-	strong = plain.Bold(true)
-	faint  = plain.Faint(true)
-	good   = plain.Foreground(lipgloss.Green)
-	bad    = plain.Foreground(lipgloss.Red)
-	warned = plain.Foreground(lipgloss.Yellow)
-	marked = plain.Foreground(lipgloss.Cyan)
+	plain  = style{}
+	strong = styled(lipgloss.NewStyle().Bold(true))
+	faint  = styled(lipgloss.NewStyle().Faint(true))
+	good   = styled(lipgloss.NewStyle().Foreground(lipgloss.Green))
+	bad    = styled(lipgloss.NewStyle().Foreground(lipgloss.Red))
+	warned = styled(lipgloss.NewStyle().Foreground(lipgloss.Yellow))
+	marked = styled(lipgloss.NewStyle().Foreground(lipgloss.Cyan))
 )
+
+// styled has lipgloss do its work once, since a screen is hundreds of texts.
+func styled(s lipgloss.Style) style {
+	before, after, _ := strings.Cut(s.Render("x"), "x")
+	return style{before, after}
+}
 
 // A line is part of a row of the screen: text with its styles, and the columns that
 // it takes.
@@ -28,7 +37,7 @@ type line struct {
 
 // A span is text in one style. It is clean, but for newlines.
 type span struct {
-	style lipgloss.Style
+	style style
 	text  string
 }
 
@@ -37,13 +46,19 @@ func fit(width int, spans ...span) line {
 	var l line
 	for _, s := range spans {
 		text := cut(s.text, width-l.width)
-		if text != "" {
-			l.text += s.style.Render(text)
-			l.width += screen.Width(text)
+		if text == "" {
+			continue
+		}
+		l.text += s.style.before + text + s.style.after
+		l.width += widthOf(text)
+		if strings.HasSuffix(text, more) && text != s.text {
+			break
 		}
 	}
 	return l
 }
+
+const more = "…" // of a text that is cut
 
 // cut shortens a clean text to width columns, which shows.
 func cut(text string, width int) string {
@@ -51,19 +66,19 @@ func cut(text string, width int) string {
 		return ""
 	}
 	text = strings.ReplaceAll(text, "\n", " ")
-	if screen.Width(text) <= width {
+	if widthOf(text) <= width {
 		return text
 	}
 	if width == 1 {
-		return "…"
+		return more
 	}
 	parts := screen.Wrap(text, width-1)
-	return strings.TrimRight(parts[0], " ") + "…"
+	return strings.TrimRight(parts[0], " ") + more
 }
 
 // padded is a text with blanks to its right, or left.
 func padded(text string, width int, right bool) string {
-	blanks := strings.Repeat(" ", max(0, width-screen.Width(text)))
+	blanks := strings.Repeat(" ", max(0, width-widthOf(text)))
 	if right {
 		return blanks + text
 	}
@@ -113,6 +128,16 @@ func beside(gap int, columns ...[]line) []line {
 		from = to
 	}
 	return all
+}
+
+// widthOf is screen.Width, which need not look at what is ASCII.
+func widthOf(text string) int {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return screen.Width(text)
+		}
+	}
+	return len(text)
 }
 
 func widest(lines []line) (width int) {

@@ -72,8 +72,12 @@ func (m *Model) machine(width, height int) []line {
 			text += fmt.Sprintf(" %d°C", *g.Temperature)
 		}
 		spans := append([]span{{plain, fmt.Sprintf("gpu %-2d", i)}}, bar(8, share)...)
-		spans = append(spans, span{plain, padded(busy, 5, true) + text}, span{faint, "  " + screen.Clean(g.Name)})
-		lines = append(lines, fit(width, spans...))
+		spans = append(spans, span{plain, padded(busy, 5, true) + text})
+		l, named := fit(width, spans...), fit(width, append(spans, span{faint, "  " + screen.Clean(g.Name)})...)
+		if named.width < width {
+			l = named
+		}
+		lines = append(lines, l)
 	}
 	if len(m.Load.GPUs) > 0 {
 		return lines

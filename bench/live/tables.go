@@ -21,15 +21,22 @@ func (m *Model) margins(width int) []line {
 	}
 	names := labelWidth(m.Rows)
 	counts := true
-	column := max(9, columnWidth(m.Columns))
+	column := max(10, columnWidth(m.Columns))
 	if names+column*len(m.Columns) > width {
-		counts, column = false, max(5, columnWidth(m.Columns))
+		column = max(9, columnWidth(m.Columns))
+	}
+	if names+column*len(m.Columns) > width {
+		counts, column = false, max(marginWidth, columnWidth(m.Columns))
 	}
 	fits := min(len(m.Columns), max(0, width-names)/column)
 	lines := []line{fit(width, head...)}
 	top := []span{{plain, strings.Repeat(" ", names)}}
 	for _, c := range m.Columns[:fits] {
-		top = append(top, span{strong, padded(screen.Clean(c), column, true)})
+		name := screen.Clean(c)
+		if counts && widthOf(name) <= marginWidth-1 { // above the margins, not above the counts
+			name = padded(padded(name, marginWidth, true), column, false)
+		}
+		top = append(top, span{strong, padded(name, column, true)})
 	}
 	if hidden := len(m.Columns) - fits; hidden > 0 {
 		top = append(top, span{faint, fmt.Sprintf(" +%d", hidden)})
@@ -45,9 +52,15 @@ func (m *Model) margins(width int) []line {
 	return lines
 }
 
+// marginWidth is that of a margin with a blank.
+const marginWidth = 5
+
 // cellOf is one margin with, if there is room, the number of its games.
 func cellOf(s Score, column int, counts bool) []span {
 	v, ok := s.Margin()
+	if !ok && counts {
+		return []span{{faint, padded(padded("·", marginWidth, true), column, false)}}
+	}
 	if !ok {
 		return []span{{faint, padded("·", column, true)}}
 	}
@@ -60,7 +73,11 @@ func cellOf(s Score, column int, counts bool) []span {
 	if !counts {
 		return []span{{style, padded(margin(v), column, true)}}
 	}
-	return []span{{style, padded(margin(v), column-4, true)}, {faint, padded(short(s.Games()), 4, true)}}
+	games := shorter(s.Games())
+	if column > 9 {
+		games = short(s.Games())
+	}
+	return []span{{style, padded(margin(v), marginWidth, true)}, {faint, padded(games, column-marginWidth, true)}}
 }
 
 // labelWidth is that of a column of labels, with a blank.
@@ -69,7 +86,7 @@ func labelWidth(labels []string) int { return max(3, columnWidth(labels)) }
 func columnWidth(labels []string) int {
 	width := 0
 	for _, l := range labels {
-		width = max(width, screen.Width(screen.Clean(l))+1)
+		width = max(width, widthOf(screen.Clean(l))+1)
 	}
 	return width
 }

@@ -24,7 +24,13 @@ type Model struct {
 	kind   string // of games whose margins are shown; "": the one being played
 	asking string // the game shown in full, while its latest answer has been moved up in
 	up     int    // by so many lines
+
+	drawn *drawn
 }
+
+// NewModel is an empty screen; turn says whether right-to-left text has to be turned
+// for it, see screen.Screen.
+func NewModel(turn bool) Model { return Model{Turn: turn, drawn: &drawn{}} }
 
 // An Action is what a key asks of the program.
 type Action int

@@ -9,14 +9,11 @@ import (
 func View(m Model) string {
 	width, height := max(1, m.Width), max(1, m.Height)
 	lines := m.header(width)
-	if height < 16 { // what is said least of goes first
-		lines = lines[:min(len(lines), max(1, (height+1)/2))]
-	}
+	lines = lines[:min(len(lines), (height+1)/2)] // what comes last tells least
 	foot := 0
 	if height >= 5 {
 		foot = 1
 	}
-	lines = lines[:min(len(lines), height)]
 	if room := height - len(lines) - foot; room > 1 {
 		if height >= 16 {
 			lines = append(lines, line{})
@@ -56,6 +53,9 @@ func (m *Model) body(width, height int) []line {
 // gap is between two tables that stand beside each other.
 const gap = 3
 
+// machineWidth is what a GPU takes without its name.
+const machineWidth = 40
+
 // leastGame is how many lines a game takes at least: what it is, and some moves.
 const leastGame = 3
 
@@ -64,7 +64,7 @@ const leastGame = 3
 // terminals that turn right-to-left text turn all of a line.
 func (m *Model) overview(width, height int) []line {
 	top := m.margins(width)
-	for _, table := range [][]line{m.answers(width), m.machine(38, len(top))} {
+	for _, table := range [][]line{m.answers(width), m.machine(machineWidth, len(top))} {
 		if len(table) > 0 && widest(top)+gap+widest(table) <= width {
 			top = beside(gap, top, table)
 		}

@@ -64,7 +64,12 @@ func (d *desk) sayAnswer() {
 		d.say(d.Opponent + " has not answered yet")
 		return
 	}
-	d.text(d.last.Completion, bench.ReasonsIn(d.Job.Langs[1-d.Seat]))
+	label := d.Job.Langs[1-d.Seat]
+	var told bench.Experiment
+	if d.prompt != nil {
+		told.System = d.Config.System(label)
+	}
+	d.text(d.last.Completion, told.ReasonsIn(label))
 	d.say(fmt.Sprintf("extracted (%s): %s", d.last.Status, d.last.Action))
 }
 

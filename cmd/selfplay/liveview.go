@@ -95,7 +95,7 @@ func (v *liveView) show() {
 	if os.Getenv("NO_COLOR") != "" { // whatever it says
 		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
 	}
-	program := tea.NewProgram(terminalModel{v: v, Model: live.Model{Turn: screen.Turns(os.Getenv)}.See(v.Snapshot())}, options...)
+	program := tea.NewProgram(terminalModel{v: v, Model: live.NewModel(screen.Turns(os.Getenv)).See(v.Snapshot())}, options...)
 	v.mu.Lock()
 	v.program, v.up = program, true
 	v.mu.Unlock()
