@@ -131,6 +131,9 @@ func playRest(ctx context.Context, o Options, t *timeline) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
+	if note := store.otherKernels(); note != "" && before > 0 && o.Progress != nil {
+		fmt.Fprintln(o.Progress, note)
+	}
 	show := &progressLine{w: o.Progress, terminal: o.Terminal, before: before, planned: before + deal.Total}
 	sum, playErr := playWatched(ctx, o, store, deal, show, t)
 	sum.Dir = o.Dir
