@@ -1,5 +1,8 @@
 package inference
 
+// // A library of kernels takes the rest of the runtime from the program, which must
+// // show it its symbols.
+// #cgo linux LDFLAGS: -Wl,--export-dynamic
 // #cgo CFLAGS: -D_GNU_SOURCE
 // #include <dlfcn.h>
 // #include <stdbool.h>
