@@ -1,5 +1,5 @@
-# selfplay: make build | bench | test | model | fixtures | cuda | gpu-kit |
-# bench-decode | bench-peers | bench-games | test-page | clean
+# selfplay: make build | bench | test | model | fixtures | cuda | gpu-kit | dist |
+# install | uninstall | bench-decode | bench-peers | bench-games | test-page | clean
 #
 # What is fetched or built once lies in the user's cache folder and is shared
 # by all checkouts: the model, what tests compare with, and the tokenizer library.
@@ -10,8 +10,8 @@ SHELL := /bin/bash
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/selfplay
 
 # One set of flags for all that is built for this machine: Go rebuilds the whole
-# runtime when they change. MARCH=x86-64-v3 makes a program for other machines,
-# which gpu-kit alone does; Go keeps what it built of either.
+# runtime when they change. MARCH=x86-64 and x86-64-v3 make programs for other
+# machines, which dist and gpu-kit alone do; Go keeps what it built of each.
 # The runtime's AMX code cannot be linked from Go, so that it is switched off.
 MARCH ?= native
 export CGO_CFLAGS := -O3 -march=$(MARCH) -mno-amx-tile -mno-amx-int8 -mno-amx-bf16
@@ -21,7 +21,8 @@ endif
 # GCC unrolls the last loops of the runtime's matrix kernels only if it may make
 # them that long: prompts were read 7 % faster in six pairs of runs.
 UNROLL := --param=max-completely-peeled-insns=4000
-export CGO_CXXFLAGS := $(CGO_CFLAGS) $(shell $(CXX) $(UNROLL) -x c++ -c -o /dev/null /dev/null 2>/dev/null && echo $(UNROLL))
+UNROLL := $(shell $(CXX) $(UNROLL) -x c++ -c -o /dev/null /dev/null 2>/dev/null && echo $(UNROLL))
+export CGO_CXXFLAGS := $(CGO_CFLAGS) $(UNROLL)
 export CGO_LDFLAGS := -L$(CACHE)/tokenizers-v1.24.0
 
 TOKENIZERS := $(CACHE)/tokenizers-v1.24.0/libtokenizers.a
@@ -29,7 +30,7 @@ MODEL := $(CACHE)/models/SmolLM2-135M-Instruct.Q4_1.gguf
 MODEL_SHA256 := b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build model fixtures fetch-fixtures test cuda gpu-kit bench bench-decode bench-peers bench-games test-page clean
+.PHONY: build model fixtures fetch-fixtures test cuda gpu-kit dist install uninstall bench bench-decode bench-peers bench-games test-page clean
 PROGRAM := bin/selfplay
 build: $(TOKENIZERS)
 	go build -ldflags "-X main.version=$(VERSION)" -o $(PROGRAM) ./cmd/selfplay
@@ -149,6 +150,39 @@ gpu-kit: cuda
 	tar -C bin -cf - $(notdir $(KIT)) | xz -T 0 -9 >$(KIT).tar.xz
 	@size=$$(stat -c %s $(KIT).tar.xz); echo "$(KIT).tar.xz: $$size bytes"; \
 		[ $$size -lt $$((60 << 20)) ] || { echo "make: that is more than the 60 MiB that it may take" >&2; exit 1; }
+
+# A release for any x86-64 machine with what Debian 12 has of libraries: a program
+# that runs on every such CPU, the kernels that are fast on each kind of them, the
+# CUDA library if make cuda built it, and the licences of all that is in them.
+DIST := bin/selfplay-$(VERSION)-linux-x86_64
+dist: $(TOKENIZERS)
+	@[ "$$(uname -sm)" = "Linux x86_64" ] || { echo "make: dist is for x86-64 Linux" >&2; exit 1; }
+	rm -rf $(DIST) && mkdir -p $(DIST)/lib/ollama
+	$(MAKE) --no-print-directory build MARCH=x86-64 PROGRAM=$(DIST)/bin/selfplay
+	strip $(DIST)/bin/selfplay
+	TREES=$(CACHE)/ggml-cpu-$$(go list -m -f '{{.Version}}' github.com/ollama/ollama) CC="$(CC)" CXX="$(CXX)" CXXFLAGS="$(UNROLL)" \
+		bench/dist/cpu.sh "$$(go list -m -f '{{.Dir}}' github.com/ollama/ollama)" $(DIST)/lib/ollama
+	@if [ -e lib/ollama/libggml-cuda.so ]; then cp lib/ollama/libggml-base.so.0 lib/ollama/libggml-cuda.so $(DIST)/lib/ollama; \
+		else echo "there is no lib/ollama/libggml-cuda.so: this release computes on CPUs alone; make cuda builds it"; fi
+	bench/dist/notices.sh "$$(go list -m -f '{{.Dir}}' github.com/daulet/tokenizers)" >$(DIST)/NOTICES
+	cp LICENSE README.md $(DIST)
+	bench/dist/check.sh $(DIST)
+	tar -C bin --owner 0 --group 0 -cf - $(notdir $(DIST)) | xz -T 0 -9 >$(DIST).tar.xz
+	@echo "$(DIST).tar.xz: $$(stat -c %s $(DIST).tar.xz) bytes"
+
+# The program lies in a folder of its own, since the runtime takes what is in
+# lib/ollama beside the program's folder, and PREFIX/lib/ollama may be Ollama's.
+PREFIX ?= /usr/local
+INSTALLED := $(DESTDIR)$(PREFIX)/lib/selfplay
+install:
+	@[ -x bin/selfplay ] || { echo "make: there is no bin/selfplay yet: run make build first" >&2; exit 1; }
+	rm -rf "$(INSTALLED)"
+	install -D bin/selfplay "$(INSTALLED)/bin/selfplay"
+	if [ -d lib/ollama ]; then mkdir -p "$(INSTALLED)/lib" && cp -RP lib/ollama "$(INSTALLED)/lib"; fi
+	mkdir -p "$(DESTDIR)$(PREFIX)/bin" && ln -sfn ../lib/selfplay/bin/selfplay "$(DESTDIR)$(PREFIX)/bin/selfplay"
+
+uninstall:
+	rm -rf "$(INSTALLED)" "$(DESTDIR)$(PREFIX)/bin/selfplay"
 
 test: build model fixtures
 	test -z "$$(gofmt -l .)" || { gofmt -l .; echo "make: the files above want gofmt" >&2; exit 1; }

@@ -154,6 +154,9 @@ func playRest(ctx context.Context, o Options, t *timeline) (Summary, error) {
 			return Summary{}, err
 		}
 	}
+	if note := store.otherKernels(); note != "" && before > 0 && o.Progress != nil {
+		fmt.Fprintln(o.Progress, note)
+	}
 	sum, playErr := playWatched(ctx, o, store, deal, show, t)
 	sum.Dir = dir
 	if playErr != nil && errors.Is(context.Cause(ctx), ErrHurry) {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	fsggml "github.com/ollama/ollama/fs/ggml"
 	"github.com/ollama/ollama/ml/backend/ggml"
-	"golang.org/x/sys/cpu"
 )
 
 // Weights says in which types the weights are computed. It changes logits a
@@ -38,7 +38,11 @@ func (w Weights) resolve(h *header, gpu bool) (Weights, error) {
 	default:
 		return w, fmt.Errorf("--weights %s: give auto, file or bf16", w)
 	}
-	if !gpu && cpu.X86.HasAVX512BF16 && h.grows() {
+	if gpu || !h.grows() {
+		return WeightsFile, nil
+	}
+	// What counts is what the kernels were compiled for, and not only the CPU.
+	if _, features := kernels(); slices.Contains(features, "AVX512_BF16") {
 		return WeightsBF16, nil
 	}
 	return WeightsFile, nil

@@ -1,5 +1,10 @@
 package inference
 
+// // A library of kernels takes the rest of the runtime from the program, which must
+// // show it its symbols.
+// #cgo linux LDFLAGS: -Wl,--export-dynamic
+// #cgo CFLAGS: -D_GNU_SOURCE
+// #include <dlfcn.h>
 // #include <stdbool.h>
 // #include <stddef.h>
 // #include <stdlib.h>
@@ -32,6 +37,11 @@ package inference
 //   return f ? f(reg) : NULL;
 // }
 // static feature *next(feature *f) { return f + 1; }
+// // The runtime's registration of a device lies in the file that has its kernels.
+// static const char *file_of(void *device) {
+//   Dl_info info;
+//   return dladdr(ggml_backend_dev_backend_reg(device), &info) ? info.dli_fname : "";
+// }
 import "C"
 
 import (
@@ -51,9 +61,10 @@ import (
 type Machine struct {
 	CPU      string   `json:"cpu"`
 	Cores    int      `json:"cores"`             // that this process may use
-	Features []string `json:"features"`          // of the CPU, that the runtime was compiled for
+	Kernels  string   `json:"kernels,omitempty"` // the library of the CPU's kernels, empty: the program has them
+	Features []string `json:"features"`          // of the CPU, that they were compiled for
 	Unused   []string `json:"unused,omitempty"`  // that the CPU has besides, and that would make it faster
-	Lacking  []string `json:"lacking,omitempty"` // that the runtime was compiled for, but the CPU does not have
+	Lacking  []string `json:"lacking,omitempty"` // that they were compiled for, but the CPU does not have
 	MemTotal uint64   `json:"memory_bytes"`
 	MemFree  uint64   `json:"memory_available_bytes"` // what the control group leaves of it
 	MemLimit uint64   `json:"memory_limit_bytes"`     // of the control group; 0: none
@@ -94,19 +105,15 @@ const (
 
 // Inspect asks the runtime and the system.
 func Inspect() Machine {
-	ggml.OnceLoad()
 	m := Machine{
 		CPU: cpuName(), Cores: runtime.GOMAXPROCS(0), GPUs: []GPU{}, Libraries: []string{},
 		MemTotal: meminfo("MemTotal:"), MemFree: availableMemory(), MemLimit: memoryLimit(),
 	}
+	m.Kernels, m.Features = kernels() // and has the runtime look for devices
+	m.compare()
 	for i := range C.ggml_backend_dev_count() {
 		device := C.ggml_backend_dev_get(i)
-		switch C.ggml_backend_dev_type(device) {
-		case deviceCPU:
-			if m.Features == nil { // the runtime uses the first alone
-				m.readFeatures(C.features(device))
-			}
-		case deviceGPU, deviceIntegratedGPU:
+		if t := C.ggml_backend_dev_type(device); t == deviceGPU || t == deviceIntegratedGPU {
 			m.GPUs = append(m.GPUs, describe(device))
 		}
 	}
@@ -166,6 +173,43 @@ func describe(device unsafe.Pointer) GPU {
 	return g
 }
 
+// kernels tells of the CPU's kernels that the runtime computes with: the file name
+// of the library that it chose for this CPU, "" if it took those in the program,
+// and the features that they were compiled for.
+func kernels() (library string, features []string) {
+	ggml.OnceLoad()
+	features = []string{}
+	for i := range C.ggml_backend_dev_count() {
+		device := C.ggml_backend_dev_get(i)
+		if C.ggml_backend_dev_type(device) != deviceCPU {
+			continue
+		}
+		if file := filepath.Base(C.GoString(C.file_of(device))); strings.HasPrefix(file, "libggml-cpu-") {
+			library = file
+		}
+		for f := C.features(device); f != nil && f.name != nil; f = C.next(f) {
+			name := C.GoString(f.name)
+			if value := C.GoString(f.value); value != "1" {
+				name += "=" + value
+			}
+			features = append(features, name)
+		}
+		break // the runtime uses the first alone
+	}
+	return library, features
+}
+
+// kernelsName is what a run says of the kernels that played it: with others, the
+// same game may round another way.
+func kernelsName() string {
+	library, features := kernels()
+	name := strings.Join(features, " ")
+	if library != "" {
+		name = library + ": " + name
+	}
+	return name
+}
+
 // x86 are the features of such a CPU that the runtime has kernels for and that
 // can be asked for; AMX is not among them, see the build's flags.
 var x86 = []struct {
@@ -173,27 +217,20 @@ var x86 = []struct {
 	has  *bool
 }{
 	{"AVX", &cpu.X86.HasAVX}, {"AVX2", &cpu.X86.HasAVX2}, {"FMA", &cpu.X86.HasFMA}, {"AVX512", &cpu.X86.HasAVX512F},
-	{"AVX512_VBMI", &cpu.X86.HasAVX512VBMI}, {"AVX512_VNNI", &cpu.X86.HasAVX512VNNI}, {"AVX512_BF16", &cpu.X86.HasAVX512BF16},
+	{"AVX512_VNNI", &cpu.X86.HasAVX512VNNI}, {"AVX512_BF16", &cpu.X86.HasAVX512BF16},
 }
 
-func (m *Machine) readFeatures(f *C.feature) {
-	compiled := map[string]bool{}
-	for m.Features = []string{}; f != nil && f.name != nil; f = C.next(f) {
-		name, value := C.GoString(f.name), C.GoString(f.value)
-		compiled[name] = true
-		if value != "1" {
-			name += "=" + value
-		}
-		m.Features = append(m.Features, name)
+// compare sets what the kernels leave unused and what they need in vain.
+func (m *Machine) compare() {
+	if runtime.GOARCH != "amd64" {
+		return
 	}
-	if runtime.GOARCH == "amd64" {
-		for _, x := range x86 {
-			switch {
-			case *x.has && !compiled[x.name]:
-				m.Unused = append(m.Unused, x.name)
-			case !*x.has && compiled[x.name]:
-				m.Lacking = append(m.Lacking, x.name)
-			}
+	for _, x := range x86 {
+		switch compiled := slices.Contains(m.Features, x.name); {
+		case *x.has && !compiled:
+			m.Unused = append(m.Unused, x.name)
+		case !*x.has && compiled:
+			m.Lacking = append(m.Lacking, x.name)
 		}
 	}
 }

@@ -135,6 +135,7 @@ func Open(path string, o Options) (m *Model, err error) {
 	if o, m.Plan, m.limits, err = makePlan(load, m.arch.streams(), o, at); err != nil {
 		return m, err
 	}
+	m.Plan.Kernels = kernelsName()
 	file, done, err := h.writeFor(o.Weights)
 	if err != nil {
 		return m, err

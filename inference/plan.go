@@ -30,6 +30,7 @@ type Plan struct {
 	Devices []GPU   `json:"devices,omitempty"`      // none: the CPU
 	Step    uint64  `json:"step_bytes,omitempty"`   // taken for the largest step; on the CPU as it is needed
 	Note    string  `json:"note,omitempty"`         // what a user would not expect
+	Kernels string  `json:"kernels"`                // of the CPU: their library, if the program has not them itself, and features
 
 	vocab, hidden, mlp uint64 // what a row of each takes in a step, in bytes
 }

@@ -467,7 +467,7 @@ func settings(p inference.Plan) map[string]string {
 		device = p.Devices[0].Description
 	}
 	return map[string]string{
-		"device": device, "slots": strconv.Itoa(p.Slots), "pool": strconv.Itoa(p.Pool), "chunk": strconv.Itoa(p.Tokens), "threads": strconv.Itoa(p.Threads),
+		"device": device, "kernels": p.Kernels, "slots": strconv.Itoa(p.Slots), "pool": strconv.Itoa(p.Pool), "chunk": strconv.Itoa(p.Tokens), "threads": strconv.Itoa(p.Threads),
 	}
 }
 

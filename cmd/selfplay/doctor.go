@@ -210,15 +210,21 @@ func folders() []folder {
 }
 
 func warnings(m inference.Machine) []string {
+	list := kernelWarnings(m)
+	if m.NoGPU != "" {
+		list = append(list, m.NoGPU)
+	}
+	return list
+}
+
+// kernelWarnings say how far the kernels are from what the CPU can do.
+func kernelWarnings(m inference.Machine) []string {
 	list := []string{}
 	if len(m.Lacking) > 0 {
 		list = append(list, fmt.Sprintf("the runtime was compiled for %s, which this CPU does not have: it may crash; build on this machine", strings.Join(m.Lacking, ", ")))
 	}
 	if len(m.Unused) > 0 {
-		list = append(list, fmt.Sprintf("the runtime was compiled without %s, which this CPU has: it is slower than it could be; build with make build on this machine", strings.Join(m.Unused, ", ")))
-	}
-	if m.NoGPU != "" {
-		list = append(list, m.NoGPU)
+		list = append(list, fmt.Sprintf("the runtime was compiled without %s, which this CPU has: it is slower than it could be; build with make build on this machine, or keep the lib folder of a release beside its bin", strings.Join(m.Unused, ", ")))
 	}
 	return list
 }

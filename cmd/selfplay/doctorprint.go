@@ -25,7 +25,11 @@ func (d *checkup) printMachine(w io.Writer) {
 	m := d.Machine
 	line(w, "program", fmt.Sprintf("selfplay %s, %s, ollama %s, tokenizers %s", d.Program["selfplay"], d.Program["go"], d.Program["ollama"], d.Program["tokenizers"]))
 	line(w, "cpu", fmt.Sprintf("%s, %d cores", m.CPU, m.Cores))
-	line(w, "", "the runtime was compiled for "+strings.Join(m.Features, " "))
+	kernels := "the runtime was compiled for "
+	if m.Kernels != "" {
+		kernels = "the runtime computes with " + m.Kernels + ", compiled for "
+	}
+	line(w, "", kernels+strings.Join(m.Features, " "))
 	limit := "no limit of a control group"
 	if m.MemLimit > 0 {
 		limit = "the control group's limit is " + megabytes(m.MemLimit)

@@ -160,10 +160,16 @@ func openTuned(c *cobra.Command, who player, at *site, o inference.Options, open
 		note = fmt.Sprintf("the tuned settings are not used, run selfplay tune again: %v", err)
 		err = open(o)
 	}
-	if err == nil && note != "" {
+	if err != nil {
+		return err
+	}
+	for _, text := range kernelWarnings(inference.Inspect()) {
+		fmt.Fprintf(c.ErrOrStderr(), "selfplay: warning: %s\n", text)
+	}
+	if note != "" {
 		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", who.id.Name, note)
 	}
-	return err
+	return nil
 }
 
 // withTuned fills in what the options leave open, and gives a note of that.
