@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"selfplay/locales"
 )
 
 // format is the version of a run folder: of run.json and of the tables in
@@ -69,6 +71,8 @@ type Session struct {
 	Model    string            `json:"model,omitempty"`    // as given on the command line
 	Suite    string            `json:"suite,omitempty"`    // what was asked for by name, in full: see Suite
 	Settings map[string]string `json:"settings,omitempty"` // slots, chunk, threads, device, ...
+
+	Locales []locales.Confidence `json:"locales,omitempty"` // what was known of the languages' texts
 }
 
 // runFile is the contents of run.json.
