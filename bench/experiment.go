@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"selfplay/locales"
 	"selfplay/prompts"
 )
 
@@ -72,6 +73,8 @@ type Session struct {
 	Model    string            `json:"model,omitempty"`    // as given on the command line
 	Suite    string            `json:"suite,omitempty"`    // what was asked for by name, in full: see Suite
 	Settings map[string]string `json:"settings,omitempty"` // slots, chunk, threads, device, ...
+
+	Locales []locales.Confidence `json:"locales,omitempty"` // what was known of the languages' texts
 }
 
 // runFile is the contents of run.json.

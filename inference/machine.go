@@ -57,6 +57,9 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
+// cpuLibraries begin the names of the files of the CPU's kernels.
+const cpuLibraries = "libggml-cpu-"
+
 // A Machine is what the runtime finds to compute on.
 type Machine struct {
 	CPU      string   `json:"cpu"`
@@ -128,27 +131,24 @@ func Inspect() Machine {
 	return m
 }
 
-// CPUFeatures are those that the runtime was compiled for. No library is loaded for
-// it, and no GPU asked, unless the program has no kernels of its own.
+// CPUFeatures are those that the runtime's kernels were compiled for. No library is
+// loaded for it, and no GPU asked, unless kernels to choose from lie beside the
+// program.
 func CPUFeatures() []string {
-	for i := range C.ggml_backend_dev_count() {
-		if device := C.ggml_backend_dev_get(i); C.ggml_backend_dev_type(device) == deviceCPU {
-			var m Machine
-			m.readFeatures(C.features(device))
-			return m.Features
+	for _, dir := range libraryFolders() {
+		if found, _ := filepath.Glob(filepath.Join(dir, cpuLibraries+"*")); len(found) > 0 {
+			_, features := kernels()
+			return features
 		}
 	}
-	return Inspect().Features
+	_, features := loadedKernels()
+	return features
 }
 
 // CUDALibrary is where the runtime's CUDA library lies, "" if it is in none of the
 // folders, which come with it. Whether it can be loaded is not tried.
 func CUDALibrary() (path string, folders []string) {
-	if list, ok := os.LookupEnv("OLLAMA_LIBRARY_PATH"); ok { // as the runtime does
-		folders = filepath.SplitList(list)
-	} else if program, err := os.Executable(); err == nil {
-		folders = []string{filepath.Join(filepath.Dir(program), "..", "lib", "ollama")}
-	}
+	folders = libraryFolders()
 	for _, dir := range folders {
 		path := filepath.Join(dir, cudaLibrary)
 		if _, err := os.Stat(path); err == nil {
@@ -156,6 +156,18 @@ func CUDALibrary() (path string, folders []string) {
 		}
 	}
 	return "", folders
+}
+
+// libraryFolders are those in which the runtime looks.
+func libraryFolders() []string {
+	if list, ok := os.LookupEnv("OLLAMA_LIBRARY_PATH"); ok {
+		return filepath.SplitList(list)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return []string{filepath.Join(filepath.Dir(program), "..", "lib", "ollama")}
 }
 
 func describe(device unsafe.Pointer) GPU {
@@ -178,13 +190,18 @@ func describe(device unsafe.Pointer) GPU {
 // and the features that they were compiled for.
 func kernels() (library string, features []string) {
 	ggml.OnceLoad()
+	return loadedKernels()
+}
+
+// loadedKernels is the same of what is loaded so far.
+func loadedKernels() (library string, features []string) {
 	features = []string{}
 	for i := range C.ggml_backend_dev_count() {
 		device := C.ggml_backend_dev_get(i)
 		if C.ggml_backend_dev_type(device) != deviceCPU {
 			continue
 		}
-		if file := filepath.Base(C.GoString(C.file_of(device))); strings.HasPrefix(file, "libggml-cpu-") {
+		if file := filepath.Base(C.GoString(C.file_of(device))); strings.HasPrefix(file, cpuLibraries) {
 			library = file
 		}
 		for f := C.features(device); f != nil && f.name != nil; f = C.next(f) {

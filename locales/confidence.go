@@ -4,32 +4,42 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"strings"
+
+	"selfplay/locales/tier"
 )
 
-// confidenceFile is the name of a set's record of how good its languages are,
-// beside the common strings. TextArena's is read as it is.
-const confidenceFile = "_trackb_confidence"
-
-// Tiers of a language.
+// What is known of how good a set's languages are stands beside the common
+// strings: in a record of our own, and in TextArena's, which is read as it is. Of
+// a language that both name ours counts.
 const (
-	Certified = "CERTIFIED" // as the record has it
+	RecordFile     = "_confidence"        // see package tier
+	confidenceFile = "_trackb_confidence" // TextArena's
+)
+
+// Tiers of a language beside those of package tier.
+const (
+	Certified = "CERTIFIED" // as TextArena's record has it
 
 	Source     = "source"     // English, which the others are translated from
 	Unreviewed = "unreviewed" // built in: no native speaker has reviewed it
 	Unrecorded = "unrecorded" // the set has no record of it
+	Changed    = "changed"    // the record is of other files
 )
 
 // A Confidence is what is known about the quality of one language.
 type Confidence struct {
-	Lang     string   `json:"lang"`
-	Name     string   `json:"name,omitempty"`
-	Tier     string   `json:"tier"`
-	Fidelity *float64 `json:"fidelity_pct,omitempty"` // of the texts judged right, after repair
-	Coverage *float64 `json:"coverage_pct,omitempty"` // of the texts in the language
-	English  int      `json:"english_texts,omitempty"`
-	Flagged  []string `json:"flagged_games,omitempty"` // games with faults that are known and remain
+	Lang     string       `json:"lang"`
+	Name     string       `json:"name,omitempty"`
+	Tier     string       `json:"tier"`
+	Fidelity *float64     `json:"fidelity_pct,omitempty"` // of the texts judged right, in our record before any was left in English, in TextArena's after repair
+	Coverage *float64     `json:"coverage_pct,omitempty"` // of the texts in the language
+	Fallback *float64     `json:"fallback_pct,omitempty"` // of the texts left in English
+	English  int          `json:"english_texts,omitempty"`
+	Flagged  []string     `json:"flagged_games,omitempty"` // games with faults that are known and remain
+	Record   *tier.Record `json:"record,omitempty"`        // ours, in full
 }
 
 // confidenceEntry is a language in the record's file.
@@ -49,8 +59,45 @@ func (s *Set) has(game, lang string) bool {
 	return err == nil
 }
 
-// record reads the set's record; a set without one has an empty record.
-func (s *Set) record() (map[string]confidenceEntry, error) {
+// ours reads our record; a set without one has an empty record.
+func (s *Set) ours() (map[string]tier.Record, error) {
+	if !s.has(Common, RecordFile) {
+		return nil, nil
+	}
+	data, err := s.read(Common, RecordFile)
+	if err != nil {
+		return nil, err
+	}
+	records, err := tier.Parse(data)
+	if err != nil {
+		_, shown := s.file(Common, RecordFile)
+		return nil, fmt.Errorf("locales: %s: %w", shown, err)
+	}
+	return records, nil
+}
+
+// recorded is what our record says of a language, if it is of the files there.
+func (s *Set) recorded(lang string, r tier.Record) (Confidence, error) {
+	now, err := s.HashOf(lang)
+	if err != nil {
+		return Confidence{}, err
+	}
+	known := func(percent float64, ok bool) *float64 {
+		if !ok {
+			return nil
+		}
+		return &percent
+	}
+	c := Confidence{Lang: lang, Name: r.Name, Tier: string(r.Tier), English: r.English, Flagged: r.Flagged, Record: &r,
+		Fidelity: known(r.Fidelity()), Coverage: known(r.Coverage()), Fallback: known(r.Fallback())}
+	if now != r.SHA256 {
+		c.Tier = Changed
+	}
+	return c, nil
+}
+
+// theirs reads TextArena's record; a set without one has an empty record.
+func (s *Set) theirs() (map[string]confidenceEntry, error) {
 	if !s.has(Common, confidenceFile) {
 		return nil, nil
 	}
@@ -79,14 +126,22 @@ func (s *Set) record() (map[string]confidenceEntry, error) {
 
 // Confidence says what is known about languages, in their order.
 func (s *Set) Confidence(langs []string) ([]Confidence, error) {
-	record, err := s.record()
+	ours, err := s.ours()
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := s.theirs()
 	if err != nil {
 		return nil, err
 	}
 	known := make([]Confidence, len(langs))
 	for i, lang := range langs {
 		c := Confidence{Lang: lang, Tier: Unrecorded}
-		if e, ok := record[lang]; ok {
+		if r, ok := ours[lang]; ok {
+			if c, err = s.recorded(lang, r); err != nil {
+				return nil, err
+			}
+		} else if e, ok := theirs[lang]; ok {
 			c = Confidence{Lang: lang, Name: e.Name, Tier: e.Tier, Fidelity: e.Fidelity, Coverage: e.Coverage, English: e.English, Flagged: e.Flagged}
 		} else if lang == english {
 			c.Tier = Source
@@ -108,10 +163,10 @@ func (s *Set) Doubts(games, langs []string) (string, error) {
 	var tiers []string
 	named := make(map[string][]string)
 	for _, c := range known {
-		if c.Tier == Certified || c.Tier == Source {
+		if c.Tier == Certified || c.Tier == Source || c.Tier == string(tier.A) {
 			continue
 		}
-		name := c.Lang
+		name := c.Lang + shares(c)
 		if at := flaggedIn(c, games); len(at) > 0 {
 			name += " (faults known in " + strings.Join(at, ", ") + ")"
 		}
@@ -123,10 +178,18 @@ func (s *Set) Doubts(games, langs []string) (string, error) {
 		}
 	}
 	var parts []string
-	for _, tier := range tiers {
-		parts = append(parts, strings.Join(named[tier], ", ")+": "+meaning(tier))
+	for _, t := range tiers {
+		parts = append(parts, strings.Join(named[t], ", ")+": "+meaning(t))
 	}
 	return strings.Join(parts, "; "), nil
+}
+
+// shares puts in brackets what our record has counted.
+func shares(c Confidence) string {
+	if c.Record == nil || c.Fidelity == nil || c.Fallback == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%.0f%% judged right, %.0f%% left in English)", math.Floor(*c.Fidelity), math.Ceil(*c.Fallback))
 }
 
 func flaggedIn(c Confidence, games []string) (flagged []string) {
@@ -139,14 +202,18 @@ func flaggedIn(c Confidence, games []string) (flagged []string) {
 }
 
 // meaning puts a tier in words.
-func meaning(tier string) string {
-	switch tier {
+func meaning(name string) string {
+	switch name {
+	case string(tier.B), string(tier.C), string(tier.E):
+		return "tier " + name + ", translated and judged by machines, reviewed by no native speaker"
+	case Changed:
+		return "changed since their record was written"
 	case Unreviewed:
 		return "built in, reviewed by no native speaker"
 	case Unrecorded:
 		return "no record of their quality"
 	}
-	return tier
+	return name
 }
 
 // A Listing says which languages and games a set has.

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
+
+	"selfplay/locales/tier"
 )
 
 const someRecord = `{"_comment": "a note", "kk": {"name": "Kazakh", "tier": "CERTIFIED_FLAGGED", "post_repair_fidelity_pct": 99.5,
@@ -31,6 +34,56 @@ func TestDoubts(t *testing.T) {
 		if got, err := test.set.Doubts([]string{"Nim", "TicTacToe"}, test.langs); got != test.want || err != nil {
 			t.Errorf("%v: %q, %v, want %q", test.langs, got, err, test.want)
 		}
+	}
+}
+
+// withRecord is a set with a record of our own of Kazakh, beside TextArena's.
+func withRecord(t *testing.T, change func(*tier.Record)) *Set {
+	t.Helper()
+	set := recorded(someRecord)
+	sum, err := set.HashOf("kk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := tier.Record{Name: "Kazakh", Texts: 50, Translated: 48, English: 2, Judged: 50, Faithful: 48, Translator: "m", Judges: []string{"a", "b"},
+		Flagged: []string{"Nim"}, Date: "2026-11-30", SHA256: sum}
+	change(&r)
+	data, err := tier.Format(map[string]tier.Record{"kk": r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set.files.(fstest.MapFS)["common/"+RecordFile+".json"] = &fstest.MapFile{Data: data}
+	return set
+}
+
+func TestOurRecord(t *testing.T) {
+	set := withRecord(t, func(*tier.Record) {})
+	known, err := set.Confidence([]string{"kk", "yo"})
+	if err != nil || known[0].Tier != "C" || *known[0].Fidelity != 96 || *known[0].Fallback != 4 || known[0].Record.Translator != "m" || known[1].Tier != Certified {
+		t.Errorf("%+v, %v", known, err)
+	}
+	for _, test := range []struct {
+		change func(*tier.Record)
+		want   string
+	}{
+		{func(*tier.Record) {}, "kk (96% judged right, 4% left in English) (faults known in Nim): tier C, translated and judged by machines, reviewed by no native speaker"},
+		{func(r *tier.Record) { r.English, r.Flagged = 0, nil }, "kk (96% judged right, 0% left in English): tier B, translated and judged by machines, reviewed by no native speaker"},
+		{func(r *tier.Record) { r.Faithful, r.Flagged = 42, nil }, "kk (84% judged right, 4% left in English): tier E, translated and judged by machines, reviewed by no native speaker"},
+		{func(r *tier.Record) { r.Review = &tier.Review{Who: "a speaker", When: "May"} }, ""},
+		{func(r *tier.Record) { r.Flagged, r.SHA256 = nil, strings.Repeat("0", 64) }, "kk (96% judged right, 4% left in English): changed since their record was written"},
+	} {
+		if got, err := withRecord(t, test.change).Doubts([]string{"Nim"}, []string{"kk", "en"}); got != test.want || err != nil {
+			t.Errorf("%q, %v, want %q", got, err, test.want)
+		}
+	}
+	// A text that was changed later, by whomever.
+	set.files.(fstest.MapFS)["Nim/kk.json"] = &fstest.MapFile{Data: []byte(`{"a": "x"}`)}
+	if known, err := set.Confidence([]string{"kk"}); err != nil || known[0].Tier != Changed {
+		t.Errorf("%+v, %v", known, err)
+	}
+	set.files.(fstest.MapFS)["common/_confidence.json"] = &fstest.MapFile{Data: []byte(`{"kk": {"tier": "A"}}`)}
+	if _, err := set.Doubts(nil, []string{"kk"}); err == nil || !strings.Contains(err.Error(), `made up/common/_confidence.json: language "kk": `) {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -81,5 +134,16 @@ func TestPackKeepsTheRecord(t *testing.T) {
 	}
 	if langs := packed.fileLangs(Common); !slices.Equal(langs, []string{"de", "en", "kk", "nus", "yo"}) {
 		t.Errorf("languages %v", langs)
+	}
+}
+
+func TestPackKeepsOurRecord(t *testing.T) {
+	name, _ := pack(t, withRecord(t, func(*tier.Record) {}))
+	packed, err := Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if known, err := packed.Confidence([]string{"kk"}); err != nil || known[0].Tier != "C" {
+		t.Errorf("%+v, %v", known, err)
 	}
 }

@@ -32,7 +32,7 @@
 //	                                                       Latin words, a Cyrillic К as a card
 //	script      331       0      0       3      205   123  Myanmar in kac and mni, both scripts
 //	                                                       of kas, Han in dialects of Arabic
-//	english    1085       0      0       6      935   144  as in the English text, 181 in cjk
+//	english    1437       0      0      14     1233   190  as in the English text, 238 in cjk
 //	length      198       0      0       0      171    27  a line of dashes sung as a song,
 //	                                                       sentences from elsewhere added
 //	leak, thinking: none

@@ -23,5 +23,17 @@ func (s *Set) Hash(games, langs []string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
+// HashOf is the sha256 of all files of one language. A confidence record holds
+// it: files that were changed later are not the ones that it speaks of.
+func (s *Set) HashOf(lang string) (string, error) {
+	var games []string
+	for _, game := range s.Games() {
+		if s.has(game, lang) {
+			games = append(games, game)
+		}
+	}
+	return s.Hash(games, []string{lang})
+}
+
 // Name is what the set is called: embedded locales, or the folder.
 func (s *Set) Name() string { return s.name }

@@ -121,8 +121,10 @@ func (s *Set) packInto(w io.Writer, p *Packed) error {
 	for _, game := range games {
 		files := s.fileLangs(game)
 		langs = append(langs, files...)
-		if game == Common && s.has(Common, confidenceFile) {
-			files = append(files, confidenceFile)
+		for _, record := range []string{RecordFile, confidenceFile} {
+			if game == Common && s.has(Common, record) {
+				files = append(files, record)
+			}
 		}
 		for _, lang := range files {
 			if err := s.packFile(archive, game, lang); err != nil {

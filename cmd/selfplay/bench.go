@@ -132,6 +132,9 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 	}
 	cfg := scheduler.Config{Seed: e.Seed, System: e.SystemOf, MaxTokens: e.MaxTokens, New: dealer(set), Policies: policies(who)}
 	session := bench.Session{Started: time.Now().UTC(), Program: version, Model: f.model, Suite: suite, Settings: map[string]string{}}
+	if session.Locales, err = set.Confidence(e.Langs); err != nil {
+		return err
+	}
 	o := bench.Options{Experiment: e, Session: session}
 	if f.trace != "" { // before the weights are loaded: a wrong path is told at once
 		if o.Trace, err = os.Create(f.trace); err != nil {

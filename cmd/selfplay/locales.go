@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -63,13 +65,9 @@ const localesFlag = "locale files: a folder of ours, a TextArena checkout, or a 
 func printListing(w io.Writer, l *locales.Listing) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%s: %d languages, %d games\n\n", l.Source, len(l.Langs), len(l.Games))
-	fmt.Fprintln(t, "language\tname\ttier\tgames\tright\tgames with known faults")
+	fmt.Fprintln(t, "language\tname\ttier\tgames\tright\tin English\tgames with known faults")
 	for _, lang := range l.Langs {
-		right := "-"
-		if lang.Fidelity != nil {
-			right = fmt.Sprintf("%g%%", *lang.Fidelity)
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\n", lang.Lang, orDash(lang.Name), lang.Tier, len(lang.Games), right, orDash(strings.Join(lang.Flagged, " ")))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", lang.Lang, orDash(lang.Name), lang.Tier, len(lang.Games), percent(lang.Fidelity), percent(lang.Fallback), orDash(strings.Join(lang.Flagged, " ")))
 	}
 	fmt.Fprintln(t, "\ngame\tplayed here\tlanguages\twhich")
 	for _, g := range l.Games {
@@ -89,6 +87,13 @@ func printListing(w io.Writer, l *locales.Listing) error {
 		}
 	}
 	return nil
+}
+
+func percent(share *float64) string {
+	if share == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(math.Round(*share*10)/10, 'f', -1, 64) + "%"
 }
 
 // coverage names the languages that a game has, or if that is shorter those

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"selfplay/locales"
+	"selfplay/locales/tier"
 )
 
 // localeFolder is a small folder of locale files.
@@ -36,10 +39,10 @@ func TestLocalesList(t *testing.T) {
 	r := selfplay("", "locales", "list", "--locales", dir)
 	want := dir + `: 3 languages, 2 games
 
-language  name    tier               games  right  games with known faults
-en        -       source             2      -      -
-kk        Kazakh  CERTIFIED_FLAGGED  1      99%    Chess
-yo        -       unrecorded         1      -      -
+language  name    tier               games  right  in English  games with known faults
+en        -       source             2      -      -           -
+kk        Kazakh  CERTIFIED_FLAGGED  1      99%    -           Chess
+yo        -       unrecorded         1      -      -           -
 
 game   played here  languages  which
 Chess  no           3          all
@@ -65,7 +68,9 @@ func TestLocalesCheck(t *testing.T) {
 	r := selfplay("", "locales", "check", dir)
 	want := `Chess/yo.json: a: token: [e2e4] is missing; it must stand as in the English text
 Chess/yo.json: a: token: [e2] is not in the English text; write it as there, or without the brackets
-` + dir + `: 7 files, 2 games, 3 languages: 1 errors, 1 warnings
+Nim/en.json: file: locales: ` + dir + `/Nim/en.json: key player_prompt.intro: missing; add it as the English file has it
+` + dir + `: 7 files, 2 games, 3 languages: 2 errors, 1 warnings
+       1 file
        2 token
 `
 	if r.code != 1 || r.stdout != want || strings.Count(r.stderr, "\n") != 1 {
@@ -77,7 +82,7 @@ Chess/yo.json: a: token: [e2] is not in the English text; write it as there, or 
 		Findings []struct{ File, Kind, Severity string }
 	}
 	r = selfplay("", "locales", "check", dir, "--json")
-	if err := json.Unmarshal([]byte(r.stdout), &rep); err != nil || rep.Errors != 1 || rep.Counts["token"] != 2 || len(rep.Findings) != 2 || rep.Findings[0].Severity != "error" {
+	if err := json.Unmarshal([]byte(r.stdout), &rep); err != nil || rep.Errors != 2 || rep.Counts["token"] != 2 || len(rep.Findings) != 3 || rep.Findings[0].Severity != "error" {
 		t.Errorf("%v: %s", err, r.stdout)
 	}
 }
@@ -110,5 +115,60 @@ func TestBenchWarnsOfLocales(t *testing.T) {
 		if r.code != 0 || r.stderr != want {
 			t.Errorf("%s: code %d, %q, want %q", langs, r.code, r.stderr, want)
 		}
+	}
+}
+
+// What is known of the languages is stored with the session, and is no part of
+// the experiment: a run goes on when a record has changed.
+func TestBenchStoresConfidence(t *testing.T) {
+	files := make(map[string]string)
+	for _, name := range []string{"Nim/en.json", "Nim/de.json", "common/en.json", "common/de.json"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "locales", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(text)
+	}
+	dir, run := localeFolder(t, files), filepath.Join(t.TempDir(), "run")
+	set, err := locales.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := set.HashOf("de")
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := tier.Record{Texts: 20, Translated: 19, English: 1, Judged: 20, Faithful: 18, Translator: "m", Judges: []string{"a", "b"}, Date: "2026-11-30", SHA256: sum}
+	name := filepath.Join(dir, "common", locales.RecordFile+".json")
+	bench := func(n string) string {
+		t.Helper()
+		r := selfplay("", "bench", "--model", "builtin:random", "--games", "Nim", "--langs", "en,de", "--n", n, "--quiet", "--locales", dir, "--run", run)
+		if r.code != 0 {
+			t.Fatalf("code %d, %s", r.code, r.stderr)
+		}
+		return r.stderr
+	}
+	if err := tier.Update(name, "de", record); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := bench("2"), "warning: languages that are not certified: de (90% judged right, 5% left in English): tier C, translated and judged by machines, reviewed by no native speaker\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	record.Review = &tier.Review{Who: "a speaker", When: "in May"}
+	if err := tier.Update(name, "de", record); err != nil {
+		t.Fatal(err)
+	}
+	if got := bench("2"); got != "" {
+		t.Errorf("a reviewed language: %q", got)
+	}
+	var stored struct {
+		How []struct{ Locales []locales.Confidence }
+	}
+	data, err := os.ReadFile(filepath.Join(run, "run.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &stored)
+	}
+	if err != nil || len(stored.How) != 2 || stored.How[0].Locales[1].Tier != "C" || stored.How[1].Locales[1].Record.Review.Who != "a speaker" {
+		t.Errorf("%v: %s", err, data)
 	}
 }

@@ -26,11 +26,20 @@ func (c *check) checkEnglish() {
 		c.leftEnglish(words)
 		return
 	}
+	sure := make([]int, len(words)+1) // how many before a word are certainly English
+	for i, w := range words {
+		sure[i+1] = sure[i]
+		if isEnglish(w.text) {
+			sure[i+1]++
+		}
+	}
 	for i, w := range words {
 		for _, j := range c.starts[w.text] {
-			row := words[i : i+commonRun(words[i:], c.words[j:])]
-			if len(row) >= englishRun && slices.ContainsFunc(row, func(w word) bool { return isEnglish(w.text) }) {
-				c.leftEnglish(row)
+			if i > 0 && j > 0 && commonRun(words[i-1:i], c.words[j-1:j]) > 0 {
+				continue // within a row that was looked at
+			}
+			if n := commonRun(words[i:], c.words[j:]); n >= englishRun && sure[i+n] > sure[i] {
+				c.leftEnglish(words[i : i+n])
 				return
 			}
 		}
@@ -44,14 +53,20 @@ func (c *check) leftEnglish(row []word) {
 
 func sameWord(a, b word) bool { return a.text == b.text }
 
-// isSentence reports whether the English text is more than names and numbers:
-// in several words, one of them all in small letters.
+// isSentence reports whether the English text is more than names and numbers, and
+// more than one word, which languages may share: one of them is all in small
+// letters.
 func (c *check) isSentence() bool {
+	words, small := 0, false
 	prose := proseOf(c.Original.text)
-	return len(c.words) > 1 && slices.ContainsFunc(c.words, func(w word) bool {
+	for _, w := range c.words {
 		letters := strings.TrimFunc(prose[w.from:w.to], func(r rune) bool { return !unicode.IsLetter(r) })
-		return len(letters) > 2 && strings.IndexFunc(letters, func(r rune) bool { return !unicode.IsLower(r) }) < 0
-	})
+		if letters != "" {
+			words++
+		}
+		small = small || len(letters) > 2 && strings.IndexFunc(letters, func(r rune) bool { return !unicode.IsLower(r) }) < 0
+	}
+	return words > 1 && small
 }
 
 // A word is one in lower case, with the punctuation at it.
@@ -64,10 +79,10 @@ func wordsOf(prose string) (words []word) {
 	return words
 }
 
-// longestRun and mostPlaces bound the search in texts that repeat themselves.
+// These bound the search in texts that repeat themselves.
 const (
-	longestRun = 50
 	mostPlaces = 50 // of one word in the English text
+	longestRun = 50
 )
 
 // commonRun is the number of words that two texts begin with. What has digits

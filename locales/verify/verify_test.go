@@ -106,6 +106,7 @@ var textFaults = []struct{ lang, english, text, want string }{
 	{"de", "Royal Flush", "Royal Flush", ""}, // a name
 	{"de", "Cell {n}", "Cell {n}", ""},
 	{"de", "Illegal move.", "Illegal.", ""},
+	{"de", "{a} | stacks {b}>{c}", "{a} | Stacks {b}>{c}", ""}, // one word
 	// Numbers.
 	{"de", "from 0 to 8", "von 0 bis 8", ""},
 	{"de", "from 0 to 8", "von 0 bis 9", "error number: 9 stands where the English text has 8; write that"},
