@@ -1,0 +1,165 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// guides are the pages whose commands a reader is to type: what stands in their
+// blocks of sh is run, in an empty folder, in the order of the page.
+var guides = []string{
+	"bench/REPRODUCE.md", "bench/STORE.md", "bench/TRUST.md",
+	"games/NEW_GAME.md", "inference/NEW_MODEL.md", "locales/NEW_LANGUAGE.md",
+}
+
+const asGuide = "SELFPLAY_TEST_AS_GUIDE"
+
+var shBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+
+// TestGuides runs the commands of the guides, with a small model in the place of
+// the reader's and few games.
+func TestGuides(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range guides {
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(filepath.Join(root, page))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var script strings.Builder
+			for _, block := range shBlock.FindAllStringSubmatch(string(text), -1) {
+				script.WriteString(block[1])
+			}
+			if calls := strings.Count(script.String(), "selfplay "); calls < 3 {
+				t.Fatalf("%d calls of the program", calls)
+			}
+			dir := t.TempDir()
+			readersFiles(t, root, dir)
+			bin := t.TempDir()
+			writeProgram(t, bin, "selfplay", `exec "`+program+`" "$@"`)
+			writeProgram(t, bin, "sqlite3", `[ -f "$1" ] || { echo "no $1" >&2; exit 1; }`) // views_test.go asks the views
+			c := exec.Command("bash", "-euo", "pipefail", "-c", script.String())
+			c.Dir = dir
+			c.Env = append(os.Environ(), asProgram+"=1", asGuide+"=1", "PATH="+bin+":"+os.Getenv("PATH"), "XDG_CONFIG_HOME="+dir)
+			if out, err := c.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s\n%s", err, script.String(), out)
+			}
+		})
+	}
+}
+
+// readersFiles are what a page takes for granted: the strings of a checkout, and
+// published questions.
+func readersFiles(t *testing.T, root, dir string) {
+	t.Helper()
+	if err := os.Symlink(filepath.Join(root, "locales"), filepath.Join(dir, "locales")); err != nil {
+		t.Fatal(err)
+	}
+	writeQuestions(t, dir)
+	words := "lang,words\nen,1000000\nde,200000\nar,30000\n"
+	if err := os.WriteFile(filepath.Join(dir, "words.csv"), []byte(words), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeProgram(t *testing.T, dir, name, body string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/bash\n"+body+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// asInGuide puts a small model in the place of the one that a guide names: random
+// moves where they do, else random weights of two layers. Fewer games are played,
+// and fewer questions asked.
+func asInGuide(args []string) []string {
+	args = slices.Clone(args)
+	small := "synthetic:qwen3-tiny"
+	plays := args[0] == "bench" && !slices.Contains(args, "--reason-in")
+	if plays {
+		small = "builtin:random"
+	}
+	for i, arg := range args {
+		if i > 0 && args[i-1] == "--model" && strings.HasPrefix(arg, "ollama:") {
+			args[i] = small
+		}
+	}
+	switch {
+	case plays:
+		args = append(args, "--n", "1")
+	case args[0] == "bench":
+		args = append(args, "--n", "1", "--max-tokens", "2", "--threads", "1")
+	case args[0] == "eval":
+		args = append(args, "--limit", "1", "--shots", "0", "--threads", "1")
+	}
+	return args
+}
+
+// TestGuidesAreListed: the README leads to every guide, and every link of a page
+// to a file leads somewhere.
+func TestGuidesAreListed(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range guides {
+		if !strings.Contains(string(readme), "]("+page) {
+			t.Errorf("README.md has no link to %s", page)
+		}
+	}
+	link := regexp.MustCompile(`\]\(([^):#]+)(#[^)]*)?\)`)
+	for _, page := range append([]string{"README.md", "bench/PERFORMANCE.md", "bench/cluster/README.md"}, guides...) {
+		path := filepath.Join("../..", page)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), m[1])); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+}
+
+// TestTrustNamesTests: the tests that the page on trust names are there.
+func TestTrustNamesTests(t *testing.T) {
+	page, err := os.ReadFile("../../bench/TRUST.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for _, cell := range regexp.MustCompile("`([\\w/]+)`: ((?:`\\w+`(?:, )?)+)").FindAllStringSubmatch(string(page), -1) {
+		files, _ := filepath.Glob(filepath.Join("../..", cell[1], "*_test.go"))
+		var all strings.Builder
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(text)
+		}
+		for _, name := range regexp.MustCompile(`\w+`).FindAllString(cell[2], -1) {
+			named++
+			if !strings.Contains(all.String(), "\nfunc "+name+"(") {
+				t.Errorf("%s has no %s", cell[1], name)
+			}
+		}
+	}
+	if named < 40 {
+		t.Errorf("%d tests are named", named)
+	}
+}
