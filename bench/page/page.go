@@ -76,7 +76,7 @@ func Write(w io.Writer, runs []Run, o Options) error {
 // WriteGame writes a page of one game alone, with all of its texts.
 func WriteGame(w io.Writer, e bench.Experiment, rec scheduler.Record) error {
 	s, _ := sampleOf(e, rec, math.MaxInt)
-	s.Open, s.Run = true, clean(e.Model.Name)
+	s.Open = true
 	v := view{
 		Title:   "selfplay: " + s.ID,
 		About:   fmt.Sprintf("%s; seed of the run %d, of the deal %d", clean(e.Model.Name), e.Seed, rec.Job.Seed),

@@ -20,12 +20,21 @@ type opened struct {
 	turn     int
 	top      int // the first line on the screen
 	thinking bool
+
+	made layout // what laid are the lines of
+	laid []string
+}
+
+// A layout is all that the lines of a turn depend on.
+type layout struct {
+	turn     int
+	thinking bool
+	screen   screen.Screen
 }
 
 // key is false if it leaves the game.
 func (o *opened) key(name string, height int, s screen.Screen) bool {
 	last := len(o.rec.Turns)
-	lines := len(o.lines(s))
 	to := func(turn int) { o.turn, o.top = max(0, min(turn, last)), 0 }
 	switch name {
 	case "q", "esc", "backspace":
@@ -49,7 +58,7 @@ func (o *opened) key(name string, height int, s screen.Screen) bool {
 	case "t":
 		o.thinking = !o.thinking
 	}
-	o.top = max(0, min(o.top, lines-height))
+	o.top = max(0, min(o.top, len(o.lines(s))-height))
 	return true
 }
 
@@ -68,6 +77,13 @@ func (o *opened) show(height int, s screen.Screen) (head string, body []string, 
 // lines are all that there is to see of the turn.
 func (o *opened) lines(s screen.Screen) []string {
 	s.Width = min(s.Width, widest)
+	if l := (layout{o.turn, o.thinking, s}); o.laid == nil || o.made != l {
+		o.made, o.laid = l, o.lay(s)
+	}
+	return o.laid
+}
+
+func (o *opened) lay(s screen.Screen) []string {
 	head, parts := "the end", endParts(o.rec)
 	if o.turn < len(o.rec.Turns) {
 		head, parts = turnHead(o.rec, o.turn), turnParts(o.run, o.rec, o.turn)

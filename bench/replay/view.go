@@ -31,6 +31,10 @@ func View(ctx context.Context, run *bench.Run, f bench.Filter, game *scheduler.R
 	return errors.Join(v.err, err)
 }
 
+// narrowest is the width that lines are made for where there is even less, so that
+// they are cut off.
+const narrowest = 10
+
 // A viewer is what is on the screen: the list, or a game above it.
 type viewer struct {
 	run    *bench.Run
@@ -80,7 +84,7 @@ func (v *viewer) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		v.screen.Width, v.height = max(msg.Width, 1), max(msg.Height, 1)
+		v.screen.Width, v.height = max(msg.Width, narrowest), max(msg.Height, 1)
 	case found:
 		if msg.asked == v.asked {
 			v.games, v.at, v.top, v.searching = msg.games, 0, 0, false
@@ -249,7 +253,7 @@ func firstLine(text string, s screen.Screen) string {
 	if len(lines) == 1 {
 		return lines[0]
 	}
-	return screen.Wrap(text, max(1, s.Width-1))[0] + "…"
+	return screen.Wrap(text, s.Width-1)[0] + "…"
 }
 
 var (
