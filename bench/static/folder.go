@@ -13,6 +13,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"selfplay/bench"
@@ -134,7 +135,7 @@ func checkEmpty(dir string) error {
 		return fmt.Errorf("cannot read --run %s: %w", dir, cause(err))
 	}
 	for _, e := range entries {
-		if e.Name() != answersName && e.Name() != settingsName+".tmp" {
+		if e.Name() != answersName && !strings.HasPrefix(e.Name(), "."+settingsName+".") { // as bench.WriteWhole begins a file
 			return fmt.Errorf("%s holds other files (%s) and no answers: --run needs a new or empty folder", dir, e.Name())
 		}
 	}
@@ -222,12 +223,12 @@ func (f *Folder) Begin(s Settings) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(f.Dir, settingsName)
-	if err := os.WriteFile(path+".tmp", append(text, '\n'), 0o644); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, cause(err))
-	}
-	if err := os.Rename(path+".tmp", path); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
+	err = bench.WriteWhole(filepath.Join(f.Dir, settingsName), func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	f.settings = &s
 	return nil

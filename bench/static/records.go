@@ -14,9 +14,15 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
+// A value is what a record has in a column.
+type value struct {
+	text string
+	none bool // it has none: null
+}
+
 // A take is told each record's values of the columns that are read, in their
 // order, and where in the file it is.
-type take func(where string, values []string) error
+type take func(where string, values []value) error
 
 // readJSONL reads a file of a JSON object a line. A value is a string or a whole
 // number.
@@ -52,7 +58,7 @@ func readJSONL(path string, columns []string, each take) error {
 	return nil
 }
 
-func fromJSON(line []byte, columns []string) ([]string, error) {
+func fromJSON(line []byte, columns []string) ([]value, error) {
 	if !utf8.Valid(line) {
 		return nil, errors.New("not UTF-8")
 	}
@@ -60,20 +66,23 @@ func fromJSON(line []byte, columns []string) ([]string, error) {
 	if err := json.Unmarshal(line, &record); err != nil {
 		return nil, fmt.Errorf("no JSON object: %w", err)
 	}
-	values := make([]string, len(columns))
+	values := make([]value, len(columns))
 	for i, column := range columns {
 		raw, ok := record[column]
 		if !ok {
 			return nil, fmt.Errorf("column %s is missing", column)
 		}
 		if _, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
-			values[i] = string(raw)
+			values[i].text = string(raw)
+			continue
+		}
+		if values[i].none = string(raw) == "null"; values[i].none {
 			continue
 		}
 		if raw[0] != '"' {
-			return nil, fmt.Errorf("column %s is %.20s: a text is expected", column, raw)
+			return nil, fmt.Errorf("column %s is %.20q: a text is expected", column, raw)
 		}
-		if err := json.Unmarshal(raw, &values[i]); err != nil {
+		if err := json.Unmarshal(raw, &values[i].text); err != nil {
 			return nil, fmt.Errorf("column %s: %w", column, err)
 		}
 	}
@@ -170,23 +179,23 @@ func (p *parquetFile) read(rows parquet.Rows) error {
 	}
 }
 
-func (p *parquetFile) values(r parquet.Row) ([]string, error) {
-	values := make([]string, len(p.columns))
+func (p *parquetFile) values(r parquet.Row) ([]value, error) {
+	values := make([]value, len(p.columns))
 	for _, v := range r {
 		i, ok := p.leaves[v.Column()]
 		switch {
 		case !ok:
 			continue
 		case v.IsNull():
-			return nil, fmt.Errorf("column %s has no value", p.columns[i])
+			values[i].none = true
 		case v.Kind() == parquet.ByteArray:
-			values[i] = string(v.ByteArray())
+			values[i].text = string(v.ByteArray())
 		case v.Kind() == parquet.Int32:
-			values[i] = strconv.Itoa(int(v.Int32()))
+			values[i].text = strconv.Itoa(int(v.Int32()))
 		default:
-			values[i] = strconv.FormatInt(v.Int64(), 10)
+			values[i].text = strconv.FormatInt(v.Int64(), 10)
 		}
-		if !utf8.ValidString(values[i]) {
+		if !utf8.ValidString(values[i].text) {
 			return nil, fmt.Errorf("column %s is not UTF-8", p.columns[i])
 		}
 	}

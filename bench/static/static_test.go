@@ -137,7 +137,9 @@ func TestReadRefuses(t *testing.T) {
 		"no object":      {string(good) + "\n[1]\n", "line 2: no JSON object"},
 		"cut off":        {string(good[:20]), "line 1: no JSON object"},
 		"missing":        {`{"flores_passage":"p"}`, "line 1: column question is missing"},
-		"null":           {strings.Replace(string(good), `"p"`, "null", 1), "line 1: column flores_passage is null: a text is expected"},
+		"null":           {strings.Replace(string(good), `"p"`, "null", 1), "line 1: column flores_passage has no value"},
+		"list":           {strings.Replace(string(good), `"p"`, "[1]", 1), `line 1: column flores_passage is "[1]": a text is expected`},
+		"a pointer":      {"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "git lfs pull"},
 		"number":         {strings.Replace(string(good), `"2"`, "5", 1), `line 1: column correct_answer_num is "5": one of 1, 2, 3, 4`},
 		"empty question": {strings.Replace(string(good), `"q"`, `" "`, 1), "line 1: column question is empty"},
 		"not UTF-8":      {"\xff\n", "line 1: not UTF-8"},
@@ -177,7 +179,7 @@ func FuzzParquet(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		readParquet(path, []string{"a", "b"}, func(string, []string) error { return nil })
+		readParquet(path, []string{"a", "b"}, func(string, []value) error { return nil })
 	})
 }
 
