@@ -27,7 +27,7 @@ type Data struct {
 const (
 	mostBytes   = 1 << 30 // of a file
 	mostText    = 1 << 28 // of all that is kept of a file
-	mostRecords = 1 << 20 // of a file
+	mostRecords = 1 << 17 // of a file
 	mostLine    = 1 << 22 // bytes of a line
 )
 

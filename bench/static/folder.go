@@ -155,9 +155,9 @@ func (f *Folder) read() error {
 		if err != nil {
 			return fmt.Errorf("cannot read %s: %w", f.file.Name(), cause(err))
 		}
-		var a Answer
-		if err := json.Unmarshal(line, &a); err != nil || a.Lang == "" || a.Row < 0 {
-			return fmt.Errorf("%s is damaged in line %d: restore it, or remove the lines from there on", f.file.Name(), n)
+		a, err := readAnswer(line)
+		if err != nil {
+			return fmt.Errorf("%s is damaged in line %d (%w): restore it, or remove the lines from there on", f.file.Name(), n, err)
 		}
 		f.answers[key{a.Lang, a.Row}] = a
 		end += int64(len(line))
@@ -170,6 +170,25 @@ func (f *Folder) read() error {
 	}
 	_, err := f.file.Seek(end, io.SeekStart)
 	return err
+}
+
+// readAnswer reads one line as Keep writes them.
+func readAnswer(line []byte) (a Answer, err error) {
+	var s struct { // a list of another length would be read as one of four
+		Scores []float64 `json:"scores"`
+	}
+	if err := errors.Join(json.Unmarshal(line, &a), json.Unmarshal(line, &s)); err != nil {
+		return a, errors.New("no answer as JSON")
+	}
+	switch {
+	case a.Lang == "" || a.Row < 0:
+		return a, errors.New("it names no question")
+	case len(a.Gold) != 1 || !strings.Contains(letters, a.Gold):
+		return a, errors.New("it has no right letter")
+	case len(s.Scores) != len(a.Scores):
+		return a, fmt.Errorf("it has %d scores", len(s.Scores))
+	}
+	return a, nil
 }
 
 // Weights are the types that the answers were computed with; "" if there are none.
@@ -212,7 +231,8 @@ func (f *Folder) Begin(s Settings) error {
 		return err
 	}
 	if f.settings != nil {
-		data := maps.Clone(f.settings.Data)
+		data := map[string]string{}
+		maps.Copy(data, f.settings.Data)
 		maps.Copy(data, s.Data)
 		s.Data = data
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -122,5 +123,18 @@ func TestNotes(t *testing.T) {
 		if !strings.Contains(notes, want) {
 			t.Errorf("%q is missing in %s", want, notes)
 		}
+	}
+}
+
+// TestPyarrow: what else pyarrow has in its files reads the same.
+func TestPyarrow(t *testing.T) {
+	b := find(t, "global-mmlu")
+	want, err := b.Read(filepath.Join("testdata", "Global-MMLU"), "ar", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.Read(filepath.Join("testdata", "Global-MMLU"), "fr", false)
+	if err != nil || !reflect.DeepEqual(got.Questions, want.Questions) || got.None != 1 {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 }

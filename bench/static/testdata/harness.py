@@ -11,6 +11,7 @@ import json
 import os
 
 import datasets
+import pyarrow.parquet
 from lm_eval import evaluator
 from lm_eval.api.group import Group
 from lm_eval.api.model import LM
@@ -72,6 +73,12 @@ def write():
             f.writelines(json.dumps(d, ensure_ascii=False) + "\n" for d in docs)
     for split, docs in global_mmlu.items():
         datasets.Dataset.from_list(docs).to_parquet(f"{here}/Global-MMLU/ar/{split}-00000-of-00001.parquet")
+    # The same questions with what else pyarrow has: small groups of rows, other pages, encodings and types.
+    table = pyarrow.Table.from_pylist(global_mmlu["test"])
+    large = pyarrow.schema([(f.name, pyarrow.large_string() if f.type == pyarrow.string() else f.type) for f in table.schema])
+    os.makedirs(f"{here}/Global-MMLU/fr", exist_ok=True)
+    pyarrow.parquet.write_table(table.cast(large), f"{here}/Global-MMLU/fr/test-00000-of-00001.parquet", row_group_size=4, compression="zstd", data_page_version="2.0",
+                                use_dictionary=["subject", "answer"], write_page_checksum=True)
 
 
 def load(path, name=None, **_):
