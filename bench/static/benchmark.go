@@ -15,8 +15,9 @@ type Benchmark struct {
 	Asked string // the way, in words, for a report
 
 	set      string            // its name on Hugging Face
+	size     int               // questions that it has in each language
 	langs    map[string]string // this program's languages -> the set's
-	columns  []string          // that are read, in the order that question takes
+	columns  []string          // that are read, as question takes them: two texts, the choices, the answer
 	question func(values []string) (Question, error)
 	prompt   func(*Question) string // up to where the answer begins
 	tests    []string               // where the questions lie below the data folder; %s is the set's language
@@ -34,10 +35,13 @@ type Question struct {
 
 const letters = "ABCD"
 
+// isChoice says whether a column, by its place among those that are read, holds a choice.
+func isChoice(column int) bool { return 2 <= column && column < 6 }
+
 // Benchmarks are those that there are.
 var Benchmarks = []*Benchmark{
 	{
-		Name: "belebele", Shots: 0, set: "facebook/belebele",
+		Name: "belebele", Shots: 0, set: "facebook/belebele", size: 900,
 		Asked: "the authors' template P, Q, A to D, Answer; the likeliest letter; lm-evaluation-harness 0.4.13, belebele_LANG",
 		langs: map[string]string{
 			"en": "eng_Latn", "ar": "arb_Arab", "de": "deu_Latn", "es": "spa_Latn",
@@ -49,7 +53,7 @@ var Benchmarks = []*Benchmark{
 		tests:    []string{"%s.jsonl", "%s.parquet", "%s/test.jsonl", "%s/test*.parquet", "%s/test/*.parquet"},
 	},
 	{
-		Name: "global-mmlu", Shots: 5, set: "CohereLabs/Global-MMLU",
+		Name: "global-mmlu", Shots: 5, set: "CohereLabs/Global-MMLU", size: 14042,
 		Asked: "question, A to D, Answer; the likeliest letter; lm-evaluation-harness 0.4.13, global_mmlu_full_LANG",
 		langs: map[string]string{
 			"en": "en", "ar": "ar", "de": "de", "es": "es",

@@ -1,6 +1,7 @@
 package static
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -17,6 +18,7 @@ type Data struct {
 	Questions []Question
 	Examples  []Question // that are not asked themselves
 	SHA256    string     // of all files
+	None      int        // choices without a value
 
 	examplesFrom string
 }
@@ -25,7 +27,7 @@ type Data struct {
 const (
 	mostBytes   = 1 << 30 // of a file
 	mostText    = 1 << 28 // of all that is kept of a file
-	mostRecords = 1 << 20 // of a file
+	mostRecords = 1 << 17 // of a file
 	mostLine    = 1 << 22 // bytes of a line
 )
 
@@ -38,7 +40,7 @@ func (b *Benchmark) Read(dir, lang string, examples bool) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.Questions, err = b.readAll(files, sum); err != nil {
+	if d.Questions, err = d.readAll(b, files, sum); err != nil {
 		return nil, err
 	}
 	if len(d.Questions) == 0 {
@@ -49,7 +51,7 @@ func (b *Benchmark) Read(dir, lang string, examples bool) (*Data, error) {
 			return nil, err
 		}
 		d.examplesFrom = files[0]
-		if d.Examples, err = b.readAll(files, sum); err != nil {
+		if d.Examples, err = d.readAll(b, files, sum); err != nil {
 			return nil, err
 		}
 	}
@@ -79,6 +81,9 @@ func (b *Benchmark) find(dir, lang string, layouts []string) (files []string, er
 			}
 		}
 	}
+	if st, err := os.Stat(filepath.Join(dir, "snapshots")); len(files) == 0 && err == nil && st.IsDir() {
+		return nil, fmt.Errorf("--data %s is a cache of the hub's: give a folder in its snapshots", dir)
+	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("--data %s holds none of %s: give the folder that holds the files of %s, or other --langs", dir, strings.Join(tried, ", "), b.set)
 	}
@@ -86,7 +91,7 @@ func (b *Benchmark) find(dir, lang string, layouts []string) (files []string, er
 }
 
 // readAll reads the files' questions, and adds the files to the sum.
-func (b *Benchmark) readAll(files []string, sum io.Writer) (all []Question, err error) {
+func (d *Data) readAll(b *Benchmark, files []string, sum io.Writer) (all []Question, err error) {
 	for _, path := range files {
 		if err := addFile(sum, path); err != nil {
 			return nil, err
@@ -96,19 +101,16 @@ func (b *Benchmark) readAll(files []string, sum io.Writer) (all []Question, err 
 			read = readParquet
 		}
 		text := 0
-		err := read(path, b.columns, func(where string, values []string) error {
+		err := read(path, b.columns, func(where string, values []value) error {
 			for _, v := range values {
-				text += len(v)
+				text += len(v.text)
 			}
 			if len(all) >= mostRecords || text > mostText {
 				return fmt.Errorf("%s: this is no set of questions: there are too many, or they are too long", path)
 			}
-			q, err := b.question(values)
+			q, err := d.question(b, values)
 			if err != nil {
 				return fmt.Errorf("%s: %s: %w", path, where, err)
-			}
-			if strip(q.Text) == "" {
-				return fmt.Errorf("%s: %s: column question is empty", path, where)
 			}
 			all = append(all, q)
 			return nil
@@ -118,6 +120,28 @@ func (b *Benchmark) readAll(files []string, sum io.Writer) (all []Question, err 
 		}
 	}
 	return all, nil
+}
+
+// question makes one of a record. A choice without a value, as tables lose those
+// that read "None" or "NA", is None, which is how the harness writes it.
+func (d *Data) question(b *Benchmark, values []value) (Question, error) {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		switch {
+		case !v.none:
+			texts[i] = v.text
+		case isChoice(i):
+			texts[i] = "None"
+			d.None++
+		default:
+			return Question{}, fmt.Errorf("column %s has no value", b.columns[i])
+		}
+	}
+	q, err := b.question(texts)
+	if err == nil && strip(q.Text) == "" {
+		err = errors.New("column question is empty")
+	}
+	return q, err
 }
 
 func addFile(sum io.Writer, path string) error {
@@ -135,11 +159,23 @@ func addFile(sum io.Writer, path string) error {
 	case st.Size() > mostBytes:
 		return fmt.Errorf("%s has %d MB: no file of the set is so large", path, st.Size()>>20)
 	}
-	if _, err := io.Copy(sum, f); err != nil {
+	begin := make([]byte, len(pointer))
+	n, err := io.ReadFull(f, begin)
+	if string(begin[:n]) == pointer {
+		return fmt.Errorf("%s only says where Git LFS has the file: fetch it with git lfs pull", path)
+	}
+	if err == nil || err == io.EOF || err == io.ErrUnexpectedEOF {
+		_, err = io.Copy(sum, io.MultiReader(bytes.NewReader(begin[:n]), f))
+	}
+	if err != nil {
 		return fmt.Errorf("cannot read %s: %w", path, cause(err))
 	}
 	return nil
 }
+
+// pointer is how a file begins that a clone without Git LFS has in place of the
+// set's own.
+const pointer = "version https://git-lfs.github.com/spec/"
 
 // cause drops the operation and path that the os package puts in front.
 func cause(err error) error {

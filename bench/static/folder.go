@@ -13,6 +13,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"selfplay/bench"
@@ -134,7 +135,7 @@ func checkEmpty(dir string) error {
 		return fmt.Errorf("cannot read --run %s: %w", dir, cause(err))
 	}
 	for _, e := range entries {
-		if e.Name() != answersName && e.Name() != settingsName+".tmp" {
+		if e.Name() != answersName && !strings.HasPrefix(e.Name(), "."+settingsName+".") { // as bench.WriteWhole begins a file
 			return fmt.Errorf("%s holds other files (%s) and no answers: --run needs a new or empty folder", dir, e.Name())
 		}
 	}
@@ -154,9 +155,9 @@ func (f *Folder) read() error {
 		if err != nil {
 			return fmt.Errorf("cannot read %s: %w", f.file.Name(), cause(err))
 		}
-		var a Answer
-		if err := json.Unmarshal(line, &a); err != nil || a.Lang == "" || a.Row < 0 {
-			return fmt.Errorf("%s is damaged in line %d: restore it, or remove the lines from there on", f.file.Name(), n)
+		a, err := readAnswer(line)
+		if err != nil {
+			return fmt.Errorf("%s is damaged in line %d (%w): restore it, or remove the lines from there on", f.file.Name(), n, err)
 		}
 		f.answers[key{a.Lang, a.Row}] = a
 		end += int64(len(line))
@@ -169,6 +170,25 @@ func (f *Folder) read() error {
 	}
 	_, err := f.file.Seek(end, io.SeekStart)
 	return err
+}
+
+// readAnswer reads one line as Keep writes them.
+func readAnswer(line []byte) (a Answer, err error) {
+	var s struct { // a list of another length would be read as one of four
+		Scores []float64 `json:"scores"`
+	}
+	if err := errors.Join(json.Unmarshal(line, &a), json.Unmarshal(line, &s)); err != nil {
+		return a, errors.New("no answer as JSON")
+	}
+	switch {
+	case a.Lang == "" || a.Row < 0:
+		return a, errors.New("it names no question")
+	case len(a.Gold) != 1 || !strings.Contains(letters, a.Gold):
+		return a, errors.New("it has no right letter")
+	case len(s.Scores) != len(a.Scores):
+		return a, fmt.Errorf("it has %d scores", len(s.Scores))
+	}
+	return a, nil
 }
 
 // Weights are the types that the answers were computed with; "" if there are none.
@@ -211,7 +231,8 @@ func (f *Folder) Begin(s Settings) error {
 		return err
 	}
 	if f.settings != nil {
-		data := maps.Clone(f.settings.Data)
+		data := map[string]string{}
+		maps.Copy(data, f.settings.Data)
 		maps.Copy(data, s.Data)
 		s.Data = data
 	}
@@ -222,12 +243,12 @@ func (f *Folder) Begin(s Settings) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(f.Dir, settingsName)
-	if err := os.WriteFile(path+".tmp", append(text, '\n'), 0o644); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, cause(err))
-	}
-	if err := os.Rename(path+".tmp", path); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
+	err = bench.WriteWhole(filepath.Join(f.Dir, settingsName), func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	f.settings = &s
 	return nil

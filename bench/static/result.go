@@ -20,12 +20,19 @@ type Tally struct {
 	Cut      int      `json:"cut,omitempty"` // questions whose beginning was cut off
 }
 
+// A Mean is of accuracies.
+type Mean struct {
+	Accuracy float64  `json:"accuracy"`
+	SE       *float64 `json:"se"` // nil if a subject's is
+}
+
 // A Result is what a model reached, by language.
 type Result struct {
 	Benchmark string                      `json:"benchmark"`
 	Model     bench.Model                 `json:"model"`
 	Settings  ResultSettings              `json:"settings"`
 	Langs     map[string]Tally            `json:"langs"`
+	Macro     map[string]Mean             `json:"macro,omitempty"`    // by language: subjects count alike, whatever their size
 	Subjects  map[string]map[string]Tally `json:"subjects,omitempty"` // by language; of sets that have subjects
 
 	order []string // of languages
@@ -73,9 +80,9 @@ func (s *Sheet) Result(f *Folder) (*Result, error) {
 			subjects[subject] = pooled(map[string]Tally{"": t})
 		}
 		if r.Subjects == nil {
-			r.Subjects = map[string]map[string]Tally{}
+			r.Subjects, r.Macro = map[string]map[string]Tally{}, map[string]Mean{}
 		}
-		r.Subjects[lang] = subjects
+		r.Subjects[lang], r.Macro[lang] = subjects, mean(subjects)
 	}
 	return r, nil
 }
@@ -96,6 +103,24 @@ func pooled(subjects map[string]Tally) Tally {
 		t.SE = &se
 	}
 	return t
+}
+
+// mean is over the subjects, with the standard error that their own give it.
+func mean(subjects map[string]Tally) Mean {
+	var m Mean
+	n, squares, known := float64(len(subjects)), 0.0, true
+	for _, name := range slices.Sorted(maps.Keys(subjects)) {
+		t := subjects[name]
+		m.Accuracy += t.Accuracy / n
+		if known = known && t.SE != nil; known {
+			squares += *t.SE * *t.SE
+		}
+	}
+	if known {
+		se := math.Sqrt(squares) / n
+		m.SE = &se
+	}
+	return m
 }
 
 // WriteText writes the tables for a terminal: with eight languages they fit in 80
@@ -121,12 +146,15 @@ func (r *Result) WriteText(w io.Writer) error {
 	}
 	b.WriteByte('\n')
 	line("accuracy", percent, all)
-	line("standard error", func(t Tally) string {
-		if t.SE == nil {
-			return "."
+	line("standard error", standardError, all)
+	if r.Macro != nil {
+		macro := func(lang string) (Tally, bool) {
+			m, ok := r.Macro[lang]
+			return Tally{Accuracy: m.Accuracy, SE: m.SE}, ok
 		}
-		return fmt.Sprintf("%.2f", 100**t.SE)
-	}, all)
+		line("mean of subjects", percent, macro)
+		line("standard error", standardError, macro)
+	}
 	line("questions", func(t Tally) string { return fmt.Sprint(t.N) }, all)
 	cut := func(t Tally) bool { return t.Cut > 0 }
 	if slices.ContainsFunc(slices.Collect(maps.Values(r.Langs)), cut) {
@@ -148,6 +176,13 @@ func (r *Result) WriteText(w io.Writer) error {
 }
 
 func percent(t Tally) string { return fmt.Sprintf("%.1f", 100*t.Accuracy) }
+
+func standardError(t Tally) string {
+	if t.SE == nil {
+		return "."
+	}
+	return fmt.Sprintf("%.2f", 100**t.SE)
+}
 
 // subjects are those of all languages.
 func (r *Result) subjects() []string {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -65,6 +66,27 @@ func (s *Sheet) Sums() map[string]string {
 		sums[lang] = d.SHA256
 	}
 	return sums
+}
+
+// Notes say what a user should know of the files.
+func (s *Sheet) Notes() (notes []string) {
+	var fewer, none []string
+	for _, lang := range s.Langs {
+		d := s.data[lang]
+		if n := len(d.Questions); n != s.Benchmark.size {
+			fewer = append(fewer, fmt.Sprintf("%d in %s", n, lang))
+		}
+		if d.None > 0 {
+			none = append(none, fmt.Sprintf("%d in %s", d.None, lang))
+		}
+	}
+	if fewer != nil {
+		notes = append(notes, fmt.Sprintf("%s has %d questions in each language, these files have %s: what is reached is not comparable", s.Benchmark.set, s.Benchmark.size, strings.Join(fewer, ", ")))
+	}
+	if none != nil {
+		notes = append(notes, fmt.Sprintf("choices that have no value are shown as None, as the harness shows them: %s", strings.Join(none, ", ")))
+	}
+	return notes
 }
 
 // Count is how many questions there are.

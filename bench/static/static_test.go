@@ -96,14 +96,14 @@ func TestGlobalMMLUPrompt(t *testing.T) {
 		mmlu("anatomy", "س1", "C", "1", "2", "3", "4"), mmlu("virology", "x", "A", "1", "2", "3", "4"),
 		mmlu("anatomy", "س2", "A", "5", "6", "7", "8"), mmlu("anatomy", "س3", "B", "5", "6", "7", "8"))
 	type row struct {
-		Subject  string `parquet:"subject"`
-		Question string `parquet:"question,optional"`
+		Subject  string `parquet:"subject,dict"`
+		Question string `parquet:"question,optional,plain"`
 		Extra    []int  `parquet:"extra,list"`
-		A        string `parquet:"option_a"`
-		B        string `parquet:"option_b"`
-		C        string `parquet:"option_c"`
-		D        string `parquet:"option_d"`
-		Answer   string `parquet:"answer"`
+		A        string `parquet:"option_a,plain"`
+		B        string `parquet:"option_b,plain"`
+		C        string `parquet:"option_c,plain"`
+		D        string `parquet:"option_d,plain"`
+		Answer   string `parquet:"answer,dict"`
 	}
 	rows := []row{{"anatomy", "\u00a0كم عظمة؟\n", []int{1, 2}, "100", "206", "300", "7", "B"}}
 	if err := parquet.WriteFile(filepath.Join(dir, "ar", "test-00000-of-00001.parquet"), rows); err != nil {
@@ -137,7 +137,9 @@ func TestReadRefuses(t *testing.T) {
 		"no object":      {string(good) + "\n[1]\n", "line 2: no JSON object"},
 		"cut off":        {string(good[:20]), "line 1: no JSON object"},
 		"missing":        {`{"flores_passage":"p"}`, "line 1: column question is missing"},
-		"null":           {strings.Replace(string(good), `"p"`, "null", 1), "line 1: column flores_passage is null: a text is expected"},
+		"null":           {strings.Replace(string(good), `"p"`, "null", 1), "line 1: column flores_passage has no value"},
+		"list":           {strings.Replace(string(good), `"p"`, "[1]", 1), `line 1: column flores_passage is "[1]": a text is expected`},
+		"a pointer":      {"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "git lfs pull"},
 		"number":         {strings.Replace(string(good), `"2"`, "5", 1), `line 1: column correct_answer_num is "5": one of 1, 2, 3, 4`},
 		"empty question": {strings.Replace(string(good), `"q"`, `" "`, 1), "line 1: column question is empty"},
 		"not UTF-8":      {"\xff\n", "line 1: not UTF-8"},
@@ -154,31 +156,6 @@ func TestReadRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-}
-
-// FuzzParquet: no file brings the program down.
-func FuzzParquet(f *testing.F) {
-	path := filepath.Join(f.TempDir(), "x.parquet")
-	if err := parquet.WriteFile(path, []struct {
-		A string `parquet:"a"`
-		B int64  `parquet:"b"`
-	}{{"x", 1}, {"y", 2}}); err != nil {
-		f.Fatal(err)
-	}
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(whole)
-	f.Add(whole[:len(whole)/2])
-	f.Add([]byte("PAR1PAR1"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		path := filepath.Join(t.TempDir(), "x.parquet")
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		readParquet(path, []string{"a", "b"}, func(string, []string) error { return nil })
-	})
 }
 
 // spelled makes a token of each character, and one more for a beginning.

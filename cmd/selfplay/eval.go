@@ -78,6 +78,9 @@ func runEval(c *cobra.Command, f *evalFlags, name string) error {
 	if err != nil {
 		return usageError{err}
 	}
+	for _, note := range sheet.Notes() {
+		fmt.Fprintln(c.ErrOrStderr(), note)
+	}
 	s := static.Settings{Benchmark: b.Name, Asked: b.Asked, Shots: f.shots, Model: who.id}
 	if f.run == "" {
 		f.run = filepath.Join("runs", "eval-"+b.Name+"-"+folderName(who.id.Name, s))
