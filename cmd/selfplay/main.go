@@ -52,7 +52,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.AddCommand(benchCommand(), tuneCommand(), reportCommand(), exportCommand(), mergeCommand(), evalCommand(), modelsCommand(), localesCommand(), doctorCommand(), debugCommand(), replicaCommand())
+	root.AddCommand(benchCommand(), tuneCommand(), reportCommand(), exportCommand(), mergeCommand(), evalCommand(), modelsCommand(), localesCommand(), doctorCommand(), debugCommand(), replicaCommand(), guardCommand())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	err := root.Execute()
 	if err == nil {
