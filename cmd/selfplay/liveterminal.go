@@ -76,6 +76,7 @@ func (m terminalModel) View() tea.View {
 func (m terminalModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tick:
+		m.v.guard.taken() // it is drawn by now
 		m.Model = m.See(m.v.Snapshot())
 		return m, nextTick()
 	case tea.WindowSizeMsg:

@@ -62,12 +62,15 @@ type liveView struct {
 	stderr  *sharedWriter
 	in, out *os.File
 
+	guard *guard // nil: none could be started
+
 	over chan struct{} // closed when there is nothing more to show
 	gone chan struct{} // closed when the screen is gone
 
 	mu       sync.Mutex
 	program  *tea.Program // nil before the screen is up
 	up       bool
+	killed   bool     // by a second signal
 	released bool     // up, but the terminal is the shell's, see suspension
 	said     []string // what was written to standard error while the screen was up
 	progress string   // the last line of progress meanwhile
@@ -86,7 +89,13 @@ func (v *liveView) start() {
 			return
 		case <-time.After(viewAfter):
 		}
+		var err error
+		if v.guard, err = startGuard(v.in); err != nil {
+			fmt.Fprintf(v.stderr, "selfplay: warning: %v: should this program be killed, reset gives the terminal back\n", err)
+		}
+		defer v.guard.close()
 		v.show()
+		v.guard.given()
 	}()
 }
 
@@ -104,9 +113,10 @@ func (v *liveView) show() {
 	_, err := program.Run()
 	v.mu.Lock()
 	v.up = false
+	killed := v.killed
 	v.mu.Unlock()
 	v.give()
-	if err != nil {
+	if err != nil && !killed {
 		fmt.Fprintf(v.stderr, "selfplay: warning: the view of the run was lost (%v); lines of progress follow\n", err)
 	}
 }
@@ -147,6 +157,7 @@ func (v *liveView) release(released bool) {
 	v.released = released
 	v.mu.Unlock()
 	if released {
+		v.guard.given()
 		v.give()
 	} else {
 		v.stderr.divert(v.take)
@@ -213,6 +224,7 @@ func (v *liveView) obey(signals <-chan os.Signal) {
 		}
 		v.mu.Lock()
 		program := v.program
+		v.killed = true
 		v.mu.Unlock()
 		done := make(chan struct{})
 		go func() {

@@ -73,7 +73,7 @@ func rootCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(benchCommand(), tuneCommand(), reportCommand(), exportCommand(), replayCommand(), playCommand(), mergeCommand(), slurmCommand(), evalCommand(), modelsCommand(), localesCommand(), doctorCommand(), debugCommand(), replicaCommand())
+	root.AddCommand(benchCommand(), tuneCommand(), reportCommand(), exportCommand(), replayCommand(), playCommand(), mergeCommand(), slurmCommand(), evalCommand(), modelsCommand(), localesCommand(), doctorCommand(), debugCommand(), replicaCommand(), guardCommand())
 	root.AddCommand(configCommand(), completionCommand(), versionCommand())
 	root.PersistentFlags().String("config", "", "file of your defaults (default: selfplay/config in the user's folder for configuration); see selfplay config")
 	logFlags(root)
