@@ -1,5 +1,6 @@
 # selfplay: make build | bench | test | model | fixtures | cuda | gpu-kit | dist |
-# install | uninstall | bench-decode | bench-peers | bench-games | test-page | clean
+# install | uninstall | bench-decode | bench-peers | bench-games | test-page |
+# test-live | test-slurm | clean
 #
 # What is fetched or built once lies in the user's cache folder and is shared
 # by all checkouts: the model, what tests compare with, and the tokenizer library.
@@ -30,7 +31,7 @@ MODEL := $(CACHE)/models/SmolLM2-135M-Instruct.Q4_1.gguf
 MODEL_SHA256 := b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build model fixtures fetch-fixtures test cuda gpu-kit dist install uninstall bench bench-decode bench-peers bench-games test-page clean
+.PHONY: build model fixtures fetch-fixtures test cuda gpu-kit dist install uninstall bench bench-decode bench-peers bench-games test-page test-live test-slurm clean
 PROGRAM := bin/selfplay
 build: $(TOKENIZERS)
 	go build -ldflags "-X main.version=$(VERSION)" -o $(PROGRAM) ./cmd/selfplay
@@ -194,6 +195,11 @@ test: build model fixtures
 test-page:
 	@[ -f "$(PAGE)" ] || { echo "make: test-page needs PAGE=FILE, a page that selfplay report --html wrote" >&2; exit 1; }
 	python3 bench/page/check.py "$(PAGE)" bin/page
+
+# Shards on a real Slurm of one node, which it sets up in a temporary folder, with
+# shards that are requeued, killed, cancelled and timed out.
+test-slurm: build
+	bench/cluster/slurm_test.sh $(PROGRAM)
 
 # Decode speed against llama.cpp's llama-batched-bench, which PEER names.
 bench-decode: $(TOKENIZERS) model
