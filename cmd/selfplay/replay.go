@@ -37,9 +37,12 @@ func replayCommand() *cobra.Command {
 what the rules made of them. GAME is an ID, a part of one, or a number from the list.
 On a terminal keys do it; into a pipe, or with --plain, the list or the whole game is
 written as text.`,
-		Example: `  selfplay replay runs/X                                # look through it
-  selfplay replay runs/X --lang ar --cause length       # the games that both are true of
-  selfplay replay runs/X en-ar/3 --html game.html       # a page to share`,
+		Example: `  # look through it
+  selfplay replay runs/X
+  # the games that both are true of
+  selfplay replay runs/X --lang ar --cause length
+  # a page to share
+  selfplay replay runs/X en-ar/3 --html game.html`,
 		Args: asUsage(cobra.RangeArgs(1, 2)),
 		RunE: func(c *cobra.Command, args []string) error { return runReplay(c, f, args) },
 	}
