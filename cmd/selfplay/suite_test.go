@@ -94,7 +94,7 @@ func (m *silentModel) End(int32) bool                     { return true }
 // Each seat has the system prompt of its label, and is shown the game in its
 // interface language, whatever the other seat has.
 func TestSeatsOfLabels(t *testing.T) {
-	f := &benchFlags{games: []string{"Nim"}, langs: []string{"en", "fr", "zh"}, n: 1, prompt: "conditioned", think: "auto", cache: "f16"}
+	f := &benchFlags{games: []string{"Nim"}, langs: []string{"en", "fr", "zh"}, n: 1, prompt: "conditioned", think: "auto", cache: "f16", weights: "auto"}
 	f.device, f.replicas = "auto", 1
 	f.reasonIn, f.interfaces = []string{"es"}, []string{"zh"}
 	set := locales.Embedded()
