@@ -1,5 +1,5 @@
 # selfplay: make build | bench | test | model | fixtures | cuda | gpu-kit |
-# bench-decode | bench-peers | bench-games | test-page | clean
+# bench-decode | bench-peers | bench-games | test-page | test-live | clean
 #
 # What is fetched or built once lies in the user's cache folder and is shared
 # by all checkouts: the model, what tests compare with, and the tokenizer library.
@@ -29,7 +29,7 @@ MODEL := $(CACHE)/models/SmolLM2-135M-Instruct.Q4_1.gguf
 MODEL_SHA256 := b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build model fixtures fetch-fixtures test cuda gpu-kit bench bench-decode bench-peers bench-games test-page clean
+.PHONY: build model fixtures fetch-fixtures test cuda gpu-kit bench bench-decode bench-peers bench-games test-page test-live clean
 PROGRAM := bin/selfplay
 build: $(TOKENIZERS)
 	go build -ldflags "-X main.version=$(VERSION)" -o $(PROGRAM) ./cmd/selfplay
@@ -160,6 +160,13 @@ test: build model fixtures
 test-page:
 	@[ -f "$(PAGE)" ] || { echo "make: test-page needs PAGE=FILE, a page that selfplay report --html wrote" >&2; exit 1; }
 	python3 bench/page/check.py "$(PAGE)" bin/page
+
+# The live view in tmux, at 80x24 and 200x60, with a small model of random weights
+# or MODEL=NAME. Leaves what was on the screen in bin/live, also as pictures if there
+# is Chromium, which CHROMIUM names if it is not chromium.
+test-live: build
+	@command -v tmux >/dev/null || { echo "make: test-live needs tmux: install it and run make again" >&2; exit 1; }
+	python3 bench/live/check.py $(PROGRAM) $(if $(filter command line,$(origin MODEL)),$(MODEL),synthetic:qwen3-tiny) bin/live
 
 # Decode speed against llama.cpp's llama-batched-bench, which PEER names.
 bench-decode: $(TOKENIZERS) model
