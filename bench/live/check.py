@@ -66,9 +66,9 @@ COLOURS = {31: "#f66", 32: "#6c6", 33: "#dc6", 36: "#6cc"}
 
 def page(lines, width, height):
     """The screen as a page: each character stands in its own cell."""
-    cells = []
+    cells, style = [], {}
     for y, line in enumerate(lines):
-        x, style = 0, {}
+        x = 0
         for codes, char in re.findall(r"\x1b\[([0-9;]*)m|(.)", line):
             if not char:
                 for code in map(int, filter(None, (codes or "0").split(";"))):
