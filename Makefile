@@ -201,6 +201,13 @@ test-page:
 test-slurm: build
 	bench/cluster/slurm_test.sh $(PROGRAM)
 
+# The live view in tmux, at 80x24 and 200x60, with a small model of random weights
+# or MODEL=NAME. Leaves what was on the screen in bin/live, also as pictures if there
+# is Chromium, which CHROMIUM names if it is not chromium.
+test-live: build
+	@command -v tmux >/dev/null || { echo "make: test-live needs tmux: install it and run make again" >&2; exit 1; }
+	python3 bench/live/check.py $(PROGRAM) $(if $(filter command line,$(origin MODEL)),$(MODEL),synthetic:qwen3-tiny) bin/live
+
 # Decode speed against llama.cpp's llama-batched-bench, which PEER names.
 bench-decode: $(TOKENIZERS) model
 	MODEL=$(MODEL) PEER="$(PEER)" bench/decode_ratio.sh

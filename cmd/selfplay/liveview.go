@@ -146,8 +146,8 @@ func (v *liveView) close() {
 		return
 	}
 	io.WriteString(v.stderr, line)
-	for _, line := range live.Last(v.Snapshot()) {
-		fmt.Fprintln(v.stderr, line)
+	if last := live.Last(v.Snapshot()); last != "" {
+		fmt.Fprintln(v.stderr, last)
 	}
 }
 

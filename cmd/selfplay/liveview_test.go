@@ -194,7 +194,7 @@ func TestLiveView(t *testing.T) {
 	if code != 1 {
 		t.Errorf("exit code %d", code)
 	}
-	for _, part := range []string{"answers, ", "results: ", "resume with: ", "stopped"} {
+	for _, part := range []string{"in this session: ", "results: ", "resume with: ", "stopped"} {
 		if !strings.Contains(left, part) {
 			t.Errorf("no %q is left:\n%s", part, left)
 		}
