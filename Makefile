@@ -41,6 +41,8 @@ build: $(TOKENIZERS)
 # registry of crates.
 $(TOKENIZERS):
 	@command -v cargo >/dev/null || { echo "make: cargo (Rust) is needed to build the tokenizer library: install it and run make again" >&2; exit 1; }
+	@found=$$(cargo --version | cut -d ' ' -f 2); [ "$$(printf '%s\n' 1.78 "$$found" | sort -V | head -n 1)" = 1.78 ] || \
+		{ echo "make: cargo $$found is too old for the tokenizer library, which needs 1.78 (Debian 12's is older): install Rust from rustup.rs and run make again" >&2; exit 1; }
 	go mod download github.com/daulet/tokenizers
 	rm -rf $(@D).work && mkdir -p $(@D) $(@D).work
 	cp -r "$$(go list -m -f '{{.Dir}}' github.com/daulet/tokenizers)"/. $(@D).work/
