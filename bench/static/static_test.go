@@ -254,8 +254,9 @@ func TestResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	open, err := sheet.Open(t.Context(), []Codec{spelled{}, spelled{}}, f, 1000)
-	if err != nil || len(open.Texts) != 1 || open.keys[0].Row != 5 {
+	shown := 0
+	open, err := sheet.Open(t.Context(), []Codec{spelled{}, spelled{}}, f, 1000, func(n int) { shown = n })
+	if err != nil || shown != 1 || len(open.Texts) != 1 || open.keys[0].Row != 5 {
 		t.Fatalf("%+v, %v", open, err)
 	}
 	if err := f.Keep(Answer{Lang: "en", Row: 5, Gold: "B", Scores: [4]float64{-5, -1, -5, -1}}); err != nil {
