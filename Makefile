@@ -1,6 +1,6 @@
 # selfplay: make build | bench | test | model | fixtures | cuda | gpu-kit | dist |
 # install | uninstall | bench-decode | bench-peers | bench-games | test-page |
-# test-live | test-slurm | clean
+# test-live | test-slurm | soak | clean
 #
 # What is fetched or built once lies in the user's cache folder and is shared
 # by all checkouts: the model, what tests compare with, and the tokenizer library.
@@ -31,7 +31,7 @@ MODEL := $(CACHE)/models/SmolLM2-135M-Instruct.Q4_1.gguf
 MODEL_SHA256 := b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build model fixtures fetch-fixtures test cuda gpu-kit dist install uninstall bench bench-decode bench-peers bench-games test-page test-live test-slurm clean
+.PHONY: build model fixtures fetch-fixtures test soak cuda gpu-kit dist install uninstall bench bench-decode bench-peers bench-games test-page test-live test-slurm clean
 PROGRAM := bin/selfplay
 build: $(TOKENIZERS)
 	go build -ldflags "-X main.version=$(VERSION)" -o $(PROGRAM) ./cmd/selfplay
@@ -191,6 +191,10 @@ test: build model fixtures
 	test -z "$$(gofmt -l .)" || { gofmt -l .; echo "make: the files above want gofmt" >&2; exit 1; }
 	go vet ./...
 	go test ./...
+
+# As many steps as a run of twelve hours has, with a scripted engine: minutes.
+soak:
+	SELFPLAY_SOAK_STEPS=1728000 go test ./bench/live -run TestSoak -v -timeout 60m
 
 # A page of selfplay report in headless Chromium, at the widths of phones and
 # desks. CHROMIUM names the program, if it is not chromium.

@@ -300,12 +300,7 @@ func printSummary(w io.Writer, f *benchFlags, sum bench.Summary) error {
 	if !f.json {
 		return nil
 	}
-	line, err := json.Marshal(sum)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s\n", line)
-	return err
+	return printJSON(w, sum)
 }
 
 // check refuses what is wrong whatever the model and the games are.
@@ -476,10 +471,7 @@ func settings(p inference.Plan) map[string]string {
 }
 
 func isTerminal(w io.Writer) bool {
-	if shared, ok := w.(*sharedWriter); ok {
-		w = shared.w
-	}
-	f, ok := w.(*os.File)
+	f, ok := fileOf(w)
 	if !ok {
 		return false
 	}

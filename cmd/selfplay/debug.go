@@ -282,5 +282,5 @@ func toJSON(v any) ([]byte, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
-	return bytes.TrimRight(b.Bytes(), "\n"), err
+	return harmlessJSON(bytes.TrimRight(b.Bytes(), "\n")), err
 }

@@ -18,7 +18,7 @@ import (
 // from; false if there is none, if it can't move its cursor, or if it is another
 // program's by now, as for one started in the background.
 func terminalFor(stderr *sharedWriter, stdin io.Reader) (out, in *os.File, ok bool) {
-	out, isFile := stderr.w.(*os.File)
+	out, isFile := fileOf(stderr)
 	if term := os.Getenv("TERM"); !isFile || !isTerminal(out) || term == "" || term == "dumb" {
 		return nil, nil, false
 	}
