@@ -322,7 +322,7 @@ func TestPageIsDeterministic(t *testing.T) {
 func TestRunNames(t *testing.T) {
 	a, b := testRun(t, "m", "en", "ar"), testRun(t, "m", "en", "ar")
 	page := mustWrite(t, a, b, testRun(t, "n", "en", "ar"))
-	for _, want := range []string{"m " + filepath.Base(a.Games.Dir), "m " + filepath.Base(b.Games.Dir), "n"} {
+	for _, want := range []string{"m (" + filepath.Base(a.Games.Dir) + ")", "m (" + filepath.Base(b.Games.Dir) + ")", "n"} {
 		if !strings.Contains(page, `<th scope="col">`+want+`</th>`) {
 			t.Errorf("no run is called %q", want)
 		}

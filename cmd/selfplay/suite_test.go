@@ -157,7 +157,7 @@ func TestOpponent(t *testing.T) {
 	args := []string{"bench", "--model", "builtin:random", "--opponent", "builtin:optimal", "--games", "TicTacToe,Nim", "--langs", "en,he", "--n", "20", "--run", dir}
 	r := selfplay("", args...)
 	if r.code != 0 || !strings.Contains(r.stderr, "planned: 160 games: 2 games x 2 languages against builtin:optimal x 2 roles x 20\n") ||
-		!strings.Contains(r.stdout, "\nTicTacToe-v0 builtin:optimal ") {
+		!strings.Contains(r.stdout, "\nbuiltin:optimal  ±") {
 		t.Fatalf("code %d, %s%s", r.code, r.stdout, r.stderr)
 	}
 	seats := map[[2]string]int{}
