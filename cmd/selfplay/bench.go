@@ -146,7 +146,7 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 		return play(c, f, o)
 	}
 	opts := inference.Options{Slots: f.slots, Cells: f.context, Pool: f.pool, Cache: inference.Cache(f.cache), Tokens: f.chunk, Threads: f.threads, Weights: inference.Weights(keptWeights(f, e)), Think: f.think}
-	if !f.quiet && isTerminal(c.ErrOrStderr()) && os.Getenv("TERM") != "dumb" {
+	if !f.quiet && movesCursor(c.ErrOrStderr()) {
 		opts.Progress = loading(c.ErrOrStderr())
 	}
 	at, err := f.choose(c.ErrOrStderr(), who.path, opts)

@@ -178,7 +178,7 @@ func greedyCommand() *cobra.Command {
 			}
 			defer at.close()
 			at.here(&o)
-			if isTerminal(c.ErrOrStderr()) {
+			if movesCursor(c.ErrOrStderr()) {
 				o.Progress = loading(c.ErrOrStderr())
 			}
 			m, err := inference.Open(path, o)

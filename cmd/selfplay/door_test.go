@@ -187,7 +187,7 @@ func TestEvilNames(t *testing.T) {
 		{"models"}, {"models", "--json"},
 		{"locales", "list", "--locales", locales}, {"locales", "list", "--locales", locales, "--json"}, {"locales", "check", locales}, {"locales", "check", locales, "--json"},
 		{"locales", "import", locales, "-o", filepath.Join(out, "l.zip")}, {"locales", "check", evil},
-		{"doctor", "--model", unknown}, {"doctor", "--model", known}, {"doctor", "--model", known, "--json"}, 
+		{"doctor", "--model", unknown}, {"doctor", "--model", known}, {"doctor", "--model", known, "--json"},
 		{"bench", "--model", unknown, "--run", filepath.Join(out, "r")}, {"bench", "--model", known, "--run", filepath.Join(out, "r")}, {"bench", "--model", "ollama:" + evil},
 		{"bench", "--model", "builtin:random", "--locales", locales, "--run", filepath.Join(out, "r"), "--games", "TicTacToe-v0", "--langs", "zz", "--n", "1"},
 		{"slurm", filepath.Join(out, "slurm"), "--shards", "2", "--", "--model", unknown}, {"slurm", filepath.Join(out, "slurm\x1b$(touch x)"), "--shards", "2", "--", "--model", "builtin:random", "--system", evil}, {evil}, {"report", run, "--" + evil}, {"help", evil}, {"config", evil},

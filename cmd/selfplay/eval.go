@@ -177,7 +177,7 @@ func openScorers(ctx context.Context, c *cobra.Command, f *evalFlags, who player
 	if opts.Weights == inference.WeightsAuto && kept != "" {
 		opts.Weights = inference.Weights(kept)
 	}
-	if isTerminal(c.ErrOrStderr()) {
+	if movesCursor(c.ErrOrStderr()) {
 		opts.Progress = loading(c.ErrOrStderr())
 	}
 	at, err := f.choose(c.ErrOrStderr(), who.path, opts)
@@ -250,7 +250,7 @@ func (m *scorers) openReplicas(c *cobra.Command, who player, at *site, opts infe
 func showCount(w io.Writer, doing string, before, all int) func(n int) {
 	start := time.Now()
 	shown, interval, begin, end := start, 10*time.Second, "", "\n"
-	if isTerminal(w) {
+	if movesCursor(w) {
 		interval, begin, end = 200*time.Millisecond, "\r", "\x1b[K"
 	}
 	return func(n int) {

@@ -135,6 +135,10 @@ func (v *liveView) close() {
 	case <-v.patience(released):
 		if program != nil && !released {
 			go program.Kill()
+			select { // what follows would be lost with the screen
+			case <-v.gone:
+			case <-time.After(patientFor):
+			}
 		}
 	}
 	v.mu.Lock()

@@ -332,7 +332,6 @@ func TestNoLiveView(t *testing.T) {
 	}{
 		{"a terminal that can't move its cursor", "--json", "TERM=dumb", true},
 		{"quiet", "--quiet", "TERM=xterm", false},
-		{"over before it is worth a view", "--json", "TERM=xterm", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := startOnTerminal(t, 200, 100, child("bench", "--model", "builtin:random", "--games", "TicTacToe", "--langs", "en,de",

@@ -140,7 +140,7 @@ func (f *playFlags) job(who player, set *locales.Set) (scheduler.Job, error) {
 func (f *playFlags) load(c *cobra.Command, who player) (*inference.Model, error) {
 	w := c.ErrOrStderr()
 	opts := inference.Options{Slots: 1, Cells: f.context, Weights: inference.WeightsAuto, Think: f.think}
-	if isTerminal(w) {
+	if movesCursor(w) {
 		opts.Progress = loading(w)
 	}
 	at, err := f.choose(w, who.path, opts)

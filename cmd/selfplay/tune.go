@@ -114,7 +114,7 @@ func measure(c *cobra.Command, w io.Writer, f *tuneFlags, who player, at *site) 
 		Open: func(weights string, threads int) (inference.Engine, error) {
 			o := opts
 			o.Threads, o.Weights = threads, inference.Weights(weights)
-			if isTerminal(c.ErrOrStderr()) {
+			if movesCursor(c.ErrOrStderr()) {
 				o.Progress = loading(c.ErrOrStderr())
 			}
 			m, err := inference.Open(who.path, o)
