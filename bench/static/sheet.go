@@ -18,7 +18,7 @@ type Sheet struct {
 	Shots     int
 	Limit     int // questions of a subject and language at most; 0: all
 	data      map[string]*Data
-	prompts   map[string][]string
+	prompts   map[string]func(row int) string
 	asked     map[string][]int // rows, in the order in which they are asked
 }
 
@@ -30,7 +30,7 @@ func NewSheet(b *Benchmark, dir string, langs []string, shots, limit int) (*Shee
 	if shots < 0 || limit < 0 {
 		return nil, fmt.Errorf("--shots and --limit must not be negative")
 	}
-	s := &Sheet{Benchmark: b, Langs: langs, Shots: shots, Limit: limit, data: map[string]*Data{}, prompts: map[string][]string{}, asked: map[string][]int{}}
+	s := &Sheet{Benchmark: b, Langs: langs, Shots: shots, Limit: limit, data: map[string]*Data{}, prompts: map[string]func(row int) string{}, asked: map[string][]int{}}
 	for _, lang := range langs {
 		d, err := b.Read(dir, lang, shots > 0)
 		if err != nil {
@@ -147,7 +147,7 @@ func (s *Sheet) Open(ctx context.Context, codecs []Codec, f *Folder, room int, s
 					return err
 				}
 				k := &o.keys[i]
-				if o.Texts[i], k.Cut, err = e.encode(s.prompts[k.Lang][k.Row], room); err != nil {
+				if o.Texts[i], k.Cut, err = e.encode(s.prompts[k.Lang](k.Row), room); err != nil {
 					return fmt.Errorf("question %d in %s: %w", k.Row+1, k.Lang, err)
 				}
 				mu.Lock()

@@ -82,6 +82,9 @@ func runEval(c *cobra.Command, f *evalFlags, name string) error {
 	if f.slots < 0 || f.chunk < 0 || f.threads < 0 {
 		return usagef("--slots, --chunk and --threads must not be negative")
 	}
+	if w := inference.Weights(f.weights); w != inference.WeightsAuto && w != inference.WeightsFile && w != inference.WeightsBF16 {
+		return usagef("--weights %s: give auto, file or bf16", f.weights)
+	}
 	if err := f.deviceFlags.check(); err != nil {
 		return err
 	}
@@ -93,6 +96,9 @@ func runEval(c *cobra.Command, f *evalFlags, name string) error {
 		fmt.Fprintln(c.ErrOrStderr(), note)
 	}
 	s := static.Settings{Benchmark: b.Name, Asked: b.Asked, Shots: f.shots, Model: who.id}
+	if f.weights != string(inference.WeightsAuto) {
+		s.Weights = f.weights
+	}
 	if f.run == "" {
 		f.run = filepath.Join("runs", "eval-"+b.Name+"-"+folderName(who.id.Name, s))
 	}
@@ -119,12 +125,25 @@ func runEval(c *cobra.Command, f *evalFlags, name string) error {
 
 // answerOpen asks what the folder has no answers to.
 func answerOpen(ctx context.Context, c *cobra.Command, f *evalFlags, who player, sheet *static.Sheet, folder *static.Folder, s static.Settings) error {
+	if sheet.Missing(folder) == 0 {
+		return nil
+	}
 	stderr := shared(c)
-	open, err := encode(ctx, stderr, who, sheet, folder)
-	if err != nil || len(open.Texts) == 0 {
+	opts := inference.Options{Slots: f.slots, Cells: defaultContext, Tokens: f.chunk, Threads: f.threads, Weights: inference.Weights(f.weights), Plain: true}
+	if kept := folder.Weights(); kept != "" {
+		opts.Weights = inference.Weights(kept)
+	}
+	at, err := f.choose(stderr, who.path, opts) // before what takes long
+	if err != nil {
 		return err
 	}
-	m, err := openScorers(ctx, c, f, who, open.Longest(), folder.Weights())
+	defer at.close()
+	open, err := encode(ctx, stderr, who, sheet, folder)
+	if err != nil {
+		return err
+	}
+	opts.Cells = open.Longest()
+	m, err := openScorers(ctx, c, who, at, opts)
 	if err != nil {
 		return err
 	}
@@ -170,78 +189,63 @@ type scorers struct {
 	close   func()
 }
 
-// openScorers loads the model where the flags say, for texts of so many tokens.
-// kept are the weights of the answers that there are.
-func openScorers(ctx context.Context, c *cobra.Command, f *evalFlags, who player, longest int, kept string) (*scorers, error) {
-	opts := inference.Options{Slots: f.slots, Cells: longest, Tokens: f.chunk, Threads: f.threads, Weights: inference.Weights(f.weights), Plain: true}
-	if opts.Weights == inference.WeightsAuto && kept != "" {
-		opts.Weights = inference.Weights(kept)
-	}
+// openScorers loads the model where it is to be computed.
+func openScorers(ctx context.Context, c *cobra.Command, who player, at *site, opts inference.Options) (*scorers, error) {
 	if movesCursor(c.ErrOrStderr()) {
 		opts.Progress = loading(c.ErrOrStderr())
 	}
-	at, err := f.choose(c.ErrOrStderr(), who.path, opts)
-	if err != nil {
-		return nil, err
-	}
-	m := &scorers{close: at.close}
 	if at.processes() {
 		inference.HideGPUs() // they are the replicas'
-		err = m.openReplicas(c, who, at, opts)
-	} else {
-		at.here(&opts)
-		err = m.openHere(ctx, c, who, at, opts)
+		return openThere(c, who, at, opts)
 	}
-	if err != nil {
-		m.close()
-		return nil, err
-	}
-	return m, nil
+	at.here(&opts)
+	return openHere(ctx, c, who, at, opts)
 }
 
 // openHere loads the model into this process. What an interrupt leaves half
 // loaded ends with the program.
-func (m *scorers) openHere(ctx context.Context, c *cobra.Command, who player, at *site, opts inference.Options) error {
-	return openTuned(c, who, at, defaultContext, opts, func(o inference.Options) error {
+func openHere(ctx context.Context, c *cobra.Command, who player, at *site, opts inference.Options) (*scorers, error) {
+	var model *inference.Model
+	err := openTuned(c, who, at, defaultContext, opts, func(o inference.Options) error {
 		loaded := make(chan error, 1)
-		var model *inference.Model
 		go func() {
-			var err error
-			model, err = inference.Open(who.path, o)
+			m, err := inference.Open(who.path, o)
+			model = m
 			loaded <- err
 		}()
 		select {
+		case err := <-loaded:
+			return err
 		case <-ctx.Done():
 			return ctx.Err()
-		case err := <-loaded:
-			if err != nil {
-				return err
-			}
 		}
-		m.engines, m.codec, m.weights, m.plans = []static.Scorer{model}, model.Codec, model.Plan.Kind, []string{model.Plan.String()}
-		m.close = func() { model.Close(); at.close() }
-		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	return &scorers{
+		engines: []static.Scorer{model}, codec: model.Codec, plans: []string{model.Plan.String()}, weights: model.Plan.Kind,
+		close: func() { model.Close() },
+	}, nil
 }
 
-// openReplicas loads the model into processes of their own, and has their GPUs
+// openThere loads the model into processes of their own, and has their GPUs
 // watched.
-func (m *scorers) openReplicas(c *cobra.Command, who player, at *site, opts inference.Options) error {
+func openThere(c *cobra.Command, who player, at *site, opts inference.Options) (*scorers, error) {
 	r, err := loadReplicas(c, who, at, defaultContext, opts)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	m := &scorers{codec: r.codecs[0], plans: r.plans(), weights: r.engines[0].Plan.Kind, close: r.close}
 	for _, e := range r.engines {
 		m.engines = append(m.engines, e)
 	}
-	m.codec, m.weights, m.plans = r.codecs[0], r.engines[0].Plan.Kind, r.plans()
-	m.close = func() { r.close(); at.close() }
 	if at.lib != nil {
 		watch := at.watch(r, gpus.Clock{})
 		watch.Start(nil)
-		m.close = func() { watch.Stop(); r.close(); at.close() }
+		m.close = func() { watch.Stop(); r.close() }
 	}
-	return nil
+	return m, nil
 }
 
 // showCount shows how many of all questions are done: on one line of a terminal,

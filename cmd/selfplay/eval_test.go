@@ -158,10 +158,17 @@ func TestEval(t *testing.T) {
 		{[]string{"belebele", "--model", tunable, "--data", filepath.Join(data, "no"), "--langs", "de"}, "is no folder"},
 		{[]string{"belebele", "--model", tunable, "--data", data, "--langs", "en", "--shots", "6"}, "fewer --shots"},
 		{[]string{"belebele", "--model", tunable, "--data", data, "--langs", "en", "--limit", "-1"}, "must not be negative"},
+		{[]string{"belebele", "--model", tunable, "--data", data, "--langs", "en", "--slots", "-1"}, "must not be negative"},
+		{[]string{"belebele", "--model", tunable, "--data", data, "--langs", "en", "--weights", "q4"}, "give auto, file or bf16"},
+		{[]string{"belebele", "--model", tunable, "--data", data, "--langs", "en", "--device", "cpu", "--gpus", "0"}, "computes on no GPU"},
 	} {
 		if r := selfplay("", append([]string{"eval"}, c.args...)...); r.code != 2 || !strings.Contains(r.stderr, c.want) || strings.Count(r.stderr, "\n") != 1 {
 			t.Errorf("%v: code %d: %s", c.args, r.code, r.stderr)
 		}
+	}
+	other := map[string]string{"file": "bf16", "bf16": "file"}[whole.Settings.Weights]
+	if r := selfplay("", "eval", "belebele", "--model", tunable, "--data", data, "--langs", "en", "--weights", other, "--run", two); r.code != 1 || !strings.Contains(r.stderr, "other answers: weights is "+whole.Settings.Weights+" there, "+other+" here") {
+		t.Errorf("code %d: %s", r.code, r.stderr)
 	}
 	if r := selfplay("", "eval", "belebele", "--model", tunable, "--data", data, "--langs", "en", "--shots", "1", "--run", two); r.code != 1 || !strings.Contains(r.stderr, "shots is 0 there, 1 here") {
 		t.Errorf("code %d: %s", r.code, r.stderr)
