@@ -125,7 +125,7 @@ func TestGuidesAreListed(t *testing.T) {
 		}
 	}
 	link := regexp.MustCompile(`\]\(([^):#]+)(#[^)]*)?\)`)
-	for _, page := range append([]string{"README.md", "bench/PERFORMANCE.md"}, guides...) {
+	for _, page := range append([]string{"README.md", "bench/PERFORMANCE.md", "bench/gpu/README.md"}, guides...) {
 		path := filepath.Join("../..", page)
 		text, err := os.ReadFile(path)
 		if err != nil {
