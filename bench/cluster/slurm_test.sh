@@ -112,7 +112,7 @@ same() {
 # 1. Four shards that nothing stops.
 short=(--model builtin:random --games TicTacToe,Nim --langs en,de,zh --n 50)
 whole "$WORK/whole1" "${short[@]}"
-RUN=$WORK/run1
+RUN="$WORK/run 1's" # names that want quoting
 submit -- "${short[@]}"
 until_it "end of the jobs" done_with "$job,$merge"
 same "$WORK/whole1" "undisturbed"

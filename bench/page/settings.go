@@ -38,7 +38,12 @@ func settings(runs []Run, names []string) section {
 		}
 		experiment.addRow(name, cells...)
 	}
-	line("shard", func(e bench.Experiment) string { return e.Shard.String() })
+	line("shard", func(e bench.Experiment) string {
+		if e.Shard == (bench.Shard{}) {
+			return ""
+		}
+		return e.Shard.String()
+	})
 	line("sha256 of the model", func(e bench.Experiment) string { return e.Model.SHA256 })
 	line("weights", func(e bench.Experiment) string { return e.Weights })
 	line("cache", func(e bench.Experiment) string { return e.Cache })

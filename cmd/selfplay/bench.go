@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -286,8 +287,10 @@ func interruptible(c *cobra.Command) (context.Context, context.CancelFunc) {
 	context.AfterFunc(ctx, stop)
 	return ctx, sync.OnceFunc(func() {
 		stop()
-		signal.Stop(term)
-		close(term)
+		if !errors.Is(context.Cause(hurried), bench.ErrHurry) { // else one more is not to kill what ends
+			signal.Stop(term)
+			close(term)
+		}
 	})
 }
 

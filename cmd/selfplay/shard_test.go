@@ -69,6 +69,23 @@ func TestParseShard(t *testing.T) {
 	}
 }
 
+// Whatever is given and whatever the variables say, a part is one of those there are.
+func FuzzParseShard(f *testing.F) {
+	for _, text := range []string{"2/4", "slurm", "slurm:4", "k8s:4", "9223372036854775807/9223372036854775807", "k8s:9223372036854775807", "/", ":"} {
+		f.Add(text, "3", "1", "4", "4")
+		f.Add(text, "9223372036854775807", "1", "9223372036854775807", "-1")
+	}
+	f.Fuzz(func(t *testing.T, text, id, first, last, count string) {
+		got, _, err := parseShard(text, func(name string) string {
+			return map[string]string{"SLURM_ARRAY_TASK_MIN": first, "SLURM_ARRAY_TASK_MAX": last, "SLURM_ARRAY_TASK_COUNT": count}[name] + map[bool]string{true: id}[strings.HasSuffix(name, "ID") || strings.HasSuffix(name, "INDEX")]
+		})
+		whole := got == bench.Shard{}
+		if err != nil && !whole || err == nil && whole != (text == "") || !whole && (got.Number < 1 || got.Number > got.Of) {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
+
 // Shards of a run on a model, joined, are the run of one process. Each says which it
 // is, and those that are not there are told of.
 func TestShards(t *testing.T) {
@@ -133,10 +150,16 @@ func TestTerminated(t *testing.T) {
 	for waitForGame(shard) == 0 {
 		time.Sleep(5 * time.Millisecond) // or the test runs out of time
 	}
-	for range 3 { // cgroups and scripts both send it
-		c.Process.Signal(syscall.SIGTERM)
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	for done := false; !done; time.Sleep(time.Millisecond) { // again and again, as Slurm and scripts together may
+		select {
+		case <-ended:
+			done = true
+		default:
+			c.Process.Signal(syscall.SIGTERM)
+		}
 	}
-	c.Wait()
 	if code := c.ProcessState.ExitCode(); code != 1 || stdout.Len() > 0 {
 		t.Fatalf("exit code %d, %s%s", code, stderr.String(), stdout.String())
 	}
