@@ -9,8 +9,8 @@
 // likeliest one is the answer, the first one of equals. The text is plain, without
 // a chat template, and begins with the token that the model's tokenizer puts in
 // front of a document, if it puts one. So does the LM evaluation harness
-// (lm-evaluation-harness 0.4.13) unless it is told otherwise; older versions leave
-// that token away for most models. What a question has that reads like a control
+// (lm-evaluation-harness 0.4.13) unless it is told otherwise; 0.4.9.1 leaves that
+// token away for all models but Gemma. What a question has that reads like a control
 // token stays text here. testdata/harness.py has the harness make its prompts,
 // accuracies and standard errors of made-up questions, and tests hold ours against
 // them.
@@ -18,10 +18,9 @@
 // # Files
 //
 // Belebele (facebook/belebele on the Hugging Face hub) has data/LANG.jsonl with
-// 900 lines for each language, LANG a FLORES-200 code such as arb_Arab; the authors'
-// own archive has the same files. A line is an object of texts: link,
-// flores_passage, question, mc_answer1 to mc_answer4, correct_answer_num "1" to "4",
-// dialect, ds, and the number question_number.
+// 900 lines for each language, LANG a FLORES-200 code such as arb_Arab. A line is an
+// object of texts: link, flores_passage, question, mc_answer1 to mc_answer4,
+// correct_answer_num "1" to "4", dialect, ds, and the number question_number.
 //
 // Global MMLU (CohereLabs/Global-MMLU, before that CohereForAI/Global-MMLU) has
 // LANG/test-00000-of-00001.parquet with 14,042 rows and LANG/dev-... with 285, five

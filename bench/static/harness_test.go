@@ -24,7 +24,7 @@ type harnessRun struct {
 	}
 }
 
-// likely is the model of testdata/harness.py.
+// likelyText is the model of testdata/harness.py.
 func likelyText(text string) float64 {
 	sum := sha256.Sum256([]byte("7 " + text))
 	return -float64(binary.BigEndian.Uint32(sum[:4])) / (1 << 28)
@@ -42,72 +42,83 @@ func TestHarness(t *testing.T) {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
 	for _, run := range runs {
-		b, dir, langs, task := find(t, "belebele"), "belebele", []string{"en", "he"}, "belebele_"
 		if _, ok := run.Scores["micro"]; ok {
-			b, dir, langs, task = find(t, "global-mmlu"), "Global-MMLU", []string{"ar"}, "global_mmlu_full_"
+			run.check(t, find(t, "global-mmlu"), "Global-MMLU", "global_mmlu_full_", "ar")
+		} else {
+			run.check(t, find(t, "belebele"), "belebele", "belebele_", "en", "he")
 		}
-		sheet, err := NewSheet(b, filepath.Join("testdata", dir), langs, run.Shots, 0)
-		if err != nil {
+	}
+}
+
+// check has the model of harness.py answer, and compares what comes of it.
+func (run *harnessRun) check(t *testing.T, b *Benchmark, dir, task string, langs ...string) {
+	sheet, err := NewSheet(b, filepath.Join("testdata", dir), langs, run.Shots, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := OpenFolder(filepath.Join(t.TempDir(), "run"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Begin(Settings{Benchmark: b.Name, Shots: run.Shots, Model: bench.Model{Name: "m"}, Data: sheet.Sums()}); err != nil {
+		t.Fatal(err)
+	}
+	for _, lang := range langs {
+		run.answer(t, sheet, f, task, lang)
+	}
+	r, err := sheet.Result(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare := func(what string, accuracy float64, se *float64) {
+		want, ok := run.Scores[what]
+		if !ok || se == nil || math.Abs(accuracy-want.Acc) > 1e-15 || math.Abs(*se-want.SE) > 1e-15 {
+			t.Errorf("%d shots, %s: %v, standard error %v; the harness has %+v", run.Shots, what, accuracy, *se, want)
+		}
+		delete(run.Scores, what)
+	}
+	for lang, whole := range r.Langs {
+		name := task + b.langs[lang]
+		if r.Subjects == nil {
+			compare(name, whole.Accuracy, whole.SE)
+			continue
+		}
+		compare("micro", whole.Accuracy, whole.SE)
+		compare("macro", r.Macro[lang].Accuracy, r.Macro[lang].SE)
+		for subject, of := range r.Subjects[lang] {
+			compare(name+"_"+subject, of.Accuracy, of.SE)
+		}
+	}
+	if len(run.Scores) > 0 {
+		t.Errorf("%d shots: no scores for %v", run.Shots, run.Scores)
+	}
+}
+
+// answer compares the prompts of a language, and keeps the answers to them.
+func (run *harnessRun) answer(t *testing.T, sheet *Sheet, f *Folder, task, lang string) {
+	seen := map[string]int{}
+	for row := range sheet.data[lang].Questions {
+		q, prompt := &sheet.data[lang].Questions[row], sheet.prompts[lang](row)
+		of := task + sheet.Benchmark.langs[lang]
+		if q.Subject != "" {
+			of += "_" + q.Subject
+		}
+		if n := seen[of]; n >= len(run.Prompts[of]) || prompt != run.Prompts[of][n] {
+			t.Errorf("%d shots, %s, row %d: %q, the harness has %q", run.Shots, lang, row, prompt, run.Prompts[of])
+		}
+		seen[of]++
+		a := Answer{Lang: lang, Row: row, Gold: letters[q.Answer : q.Answer+1]}
+		for i, letter := range letters {
+			a.Scores[i] = likelyText(prompt + " " + string(letter))
+		}
+		if err := f.Keep(a); err != nil {
 			t.Fatal(err)
 		}
-		f, err := OpenFolder(filepath.Join(t.TempDir(), "run"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if err := f.Begin(Settings{Benchmark: b.Name, Shots: run.Shots, Model: bench.Model{Name: "m"}, Data: sheet.Sums()}); err != nil {
-			t.Fatal(err)
-		}
-		for _, lang := range langs {
-			seen := map[string]int{}
-			for row := range sheet.data[lang].Questions {
-				q, prompt := &sheet.data[lang].Questions[row], sheet.prompts[lang](row)
-				of := task + b.langs[lang]
-				if q.Subject != "" {
-					of += "_" + q.Subject
-				}
-				if n := seen[of]; n >= len(run.Prompts[of]) || prompt != run.Prompts[of][n] {
-					t.Errorf("%d shots, %s, row %d: %q, the harness has %q", run.Shots, lang, row, prompt, run.Prompts[of])
-				}
-				seen[of]++
-				a := Answer{Lang: lang, Row: row, Gold: letters[q.Answer : q.Answer+1]}
-				for i, letter := range letters {
-					a.Scores[i] = likelyText(prompt + " " + string(letter))
-				}
-				if err := f.Keep(a); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for of, n := range seen {
-				if n != len(run.Prompts[of]) {
-					t.Errorf("%s: %d prompts, the harness has %d", of, n, len(run.Prompts[of]))
-				}
-			}
-		}
-		r, err := sheet.Result(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		compare := func(what string, accuracy float64, se *float64) {
-			want, ok := run.Scores[what]
-			if !ok || se == nil || math.Abs(accuracy-want.Acc) > 1e-15 || math.Abs(*se-want.SE) > 1e-15 {
-				t.Errorf("%d shots, %s: %v, standard error %v; the harness has %+v", run.Shots, what, accuracy, *se, want)
-			}
-			delete(run.Scores, what)
-		}
-		for lang, whole := range r.Langs {
-			if r.Subjects == nil {
-				compare(task+b.langs[lang], whole.Accuracy, whole.SE)
-				continue
-			}
-			compare("micro", whole.Accuracy, whole.SE)
-			compare("macro", r.Macro[lang].Accuracy, r.Macro[lang].SE)
-			for subject, of := range r.Subjects[lang] {
-				compare(task+b.langs[lang]+"_"+subject, of.Accuracy, of.SE)
-			}
-		}
-		if len(run.Scores) > 0 {
-			t.Errorf("%d shots: no scores for %v", run.Shots, run.Scores)
+	}
+	for of, n := range seen {
+		if n != len(run.Prompts[of]) {
+			t.Errorf("%s: %d prompts, the harness has %d", of, n, len(run.Prompts[of]))
 		}
 	}
 }
