@@ -72,7 +72,7 @@ type Machine struct {
 	MemFree  uint64   `json:"memory_available_bytes"` // what the control group leaves of it
 	MemLimit uint64   `json:"memory_limit_bytes"`     // of the control group; 0: none
 	GPUs     []GPU    `json:"gpus"`
-	// Libraries are those of other backends that lie where the runtime looks.
+	// Libraries are those of kernels and other backends that lie where the runtime looks.
 	Libraries []string `json:"libraries"`
 	// NoGPU says why the CUDA library, which is among them, shows no GPU.
 	NoGPU string `json:"no_gpu,omitempty"`
