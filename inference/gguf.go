@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"unicode"
 
 	fsggml "github.com/ollama/ollama/fs/ggml"
@@ -32,7 +33,7 @@ func readHeader(path string) (*header, error) {
 	if IsSynthetic(path) {
 		return syntheticHeader(path)
 	}
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is refused, not waited for
 	if err != nil {
 		return nil, err
 	}

@@ -284,7 +284,17 @@ func TestFlippedBits(t *testing.T) {
 	t.Logf("%d of 400 opened", opened)
 }
 
-// FuzzDecodeGGUF reads anything: it must give an error or a header.
+// allocated gives the bytes that f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// FuzzDecodeGGUF reads anything: it must give an error of one line or a header, and
+// take no more memory than a file of this size needs.
 func FuzzDecodeGGUF(f *testing.F) {
 	whole := newTiny(fsggml.TensorTypeQ4_0).bytes(f)
 	f.Add(whole)
@@ -298,7 +308,18 @@ func FuzzDecodeGGUF(f *testing.F) {
 	greedy = append(greedy, "k\x09\x00\x00\x00\x08\x00\x00\x00"...)
 	f.Add(binary.LittleEndian.AppendUint64(greedy, 1<<60))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		h, err := decodeGGUF(bytes.NewReader(data), uint64(len(data)))
+		path := filepath.Join(t.TempDir(), "m.gguf")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var h *header
+		var err error
+		if n := allocated(func() { h, err = readHeader(path) }); n > 1<<20+64*uint64(len(data)) {
+			t.Errorf("%d bytes of memory for a file of %d", n, len(data))
+		}
+		if err != nil && (!strings.HasPrefix(err.Error(), path) || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("error %q", err)
+		}
 		if (h == nil) == (err == nil) {
 			t.Errorf("header %v, error %v", h, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -247,13 +248,33 @@ func TestSafetensors(t *testing.T) {
 	}
 }
 
+// allocated gives the bytes that f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
 // FuzzSafetensors reads anything: an error, or tensors that lie within the file
-// and apart from each other.
+// and apart from each other, in memory that a file of this size needs.
 func FuzzSafetensors(f *testing.F) {
 	f.Add(newLlama().safetensors(f, []string{"model.norm.weight", "model.layers.0.input_layernorm.weight"}))
 	f.Add(header(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"BF16","shape":[],"data_offsets":[8,10]}}`, 10))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		slabs, err := decodeSafetensors(bytes.NewReader(data), uint64(len(data)))
+		path := filepath.Join(t.TempDir(), "m.safetensors")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var slabs []slab
+		var err error
+		if n := allocated(func() { slabs, err = readSafetensors(path) }); n > 1<<20+64*uint64(len(data)) {
+			t.Errorf("%d bytes of memory for a file of %d", n, len(data))
+		}
+		if err != nil && (!strings.HasPrefix(err.Error(), path) || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("error %q", err)
+		}
 		if err != nil && slabs != nil {
 			t.Fatalf("%d tensors and error %v", len(slabs), err)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 )
@@ -22,7 +21,7 @@ type config struct {
 
 // readConfig reads a file that holds one JSON object.
 func readConfig(path string) (*config, error) {
-	b, err := os.ReadFile(path)
+	b, err := readFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -184,7 +184,7 @@ func shardsOf(dir string) ([]string, error) {
 		return []string{one}, nil
 	}
 	index := filepath.Join(dir, "model.safetensors.index.json")
-	b, err := os.ReadFile(index)
+	b, err := readFile(index)
 	if errors.Is(err, fs.ErrNotExist) {
 		return shardsWithoutIndex(dir)
 	}

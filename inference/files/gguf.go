@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"syscall"
 
 	fsggml "github.com/ollama/ollama/fs/ggml"
 )
@@ -109,9 +110,9 @@ func readHeader(path string) (*Header, error) {
 	return h, nil
 }
 
-// openFile opens what must be a regular file.
+// openFile opens what must be a regular file. A pipe does not make it wait.
 func openFile(path string) (*os.File, int64, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -124,6 +125,22 @@ func openFile(path string) (*os.File, int64, error) {
 		return nil, 0, err
 	}
 	return f, st.Size(), nil
+}
+
+// readFile reads a regular file: anything else that a link in a folder leads to, as
+// a device, may have no end.
+func readFile(path string) ([]byte, error) {
+	f, size, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b := make([]byte, size)
+	n, err := io.ReadFull(f, b)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil // it has become shorter; its reader says what is missing
+	}
+	return b[:n], err
 }
 
 // errShort is what a file that ends too early says.
