@@ -99,7 +99,7 @@ func readEnergy(tx *sql.Tx, session int, byUUID map[string]*GPUStats) (map[int]s
 		var g GPUStats
 		var from gpus.Source
 		var joules sql.Null[float64]
-		if err := rows.Scan(&s, &g.Index, &g.UUID, &g.Name, &joules, &from); err != nil {
+		if err := scan(rows, &s, &g.Index, &g.UUID, &g.Name, &joules, &from); err != nil {
 			return nil, err
 		}
 		sum, seen := sessions[s]
@@ -131,7 +131,7 @@ func readSamples(tx *sql.Tx, session int, byUUID map[string]*GPUStats) error {
 	for rows.Next() {
 		var uuid string
 		var s GPUStats
-		if err := rows.Scan(&uuid, &s.Samples, &s.Utilization, &s.Watts, &s.PeakMemory, &s.Hottest); err != nil {
+		if err := scan(rows, &uuid, &s.Samples, &s.Utilization, &s.Watts, &s.PeakMemory, &s.Hottest); err != nil {
 			return err
 		}
 		g := byUUID[uuid]
@@ -152,7 +152,7 @@ func readThrottle(tx *sql.Tx, session int, byUUID map[string]*GPUStats) error {
 	for rows.Next() {
 		var uuid, names string
 		var n, all float64
-		if err := rows.Scan(&uuid, &names, &n, &all); err != nil {
+		if err := scan(rows, &uuid, &names, &n, &all); err != nil {
 			return err
 		}
 		byUUID[uuid].throttle(names, n/all)
@@ -209,7 +209,7 @@ func runGPUs(tx *sql.Tx, tokens map[int]int) (*GPUUse, error) {
 	games, written := 0, 0
 	for rows.Next() {
 		var session, n int
-		if err := rows.Scan(&session, &n); err != nil {
+		if err := scan(rows, &session, &n); err != nil {
 			return nil, err
 		}
 		if known[session] {

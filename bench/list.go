@@ -2,8 +2,6 @@ package bench
 
 import (
 	"database/sql"
-	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,10 +71,10 @@ func (r *Run) list(which string, args []any, each func(Listed) error) error {
 		defer rows.Close()
 		for rows.Next() {
 			var l Listed
-			err := rows.Scan(&l.Position, &l.ID, &l.Game, &l.Langs[0], &l.Langs[1], &l.Players[0], &l.Players[1],
+			err := scan(rows, &l.Position, &l.ID, &l.Game, &l.Langs[0], &l.Langs[1], &l.Players[0], &l.Players[1],
 				&l.Rewards[0], &l.Rewards[1], &l.Invalid[0], &l.Invalid[1], &l.Turns)
 			if err != nil {
-				return fmt.Errorf("%s is damaged (%w): restore it", filepath.Join(r.Dir, dbName), err)
+				return err
 			}
 			if err := each(l); err != nil {
 				return err
@@ -99,7 +97,7 @@ func (r *Run) Positions(f Filter) ([]int, error) {
 		defer rows.Close()
 		for rows.Next() {
 			var at int
-			if err := rows.Scan(&at); err != nil {
+			if err := scan(rows, &at); err != nil {
 				return err
 			}
 			all = append(all, at)

@@ -17,6 +17,9 @@ const MaxN = 1_000_000
 
 const maxSeed = math.MaxInt64/MaxN - 1
 
+// maxLabels is how many there may be: every pair of them is a cell.
+const maxLabels = 1000
+
 // A Plan is the set of games of one experiment: of every game its cells, see
 // there, and of each cell N games in either role. The i-th games of all cells of
 // a game, in both roles, have the same deal.
@@ -61,6 +64,9 @@ func (p Plan) Validate() error {
 		if err := distinct("opponent", p.Opponents); err != nil {
 			return err
 		}
+	}
+	if n := len(p.Labels()) * max(1, len(p.Opponents)); n > maxLabels || len(p.Games) > maxLabels {
+		return fmt.Errorf("%d labels of %d games are too many: at most %d of either can be compared", n, len(p.Games), maxLabels)
 	}
 	switch {
 	case p.N < 1:

@@ -92,7 +92,21 @@ func (r *Run) read(f func(*sql.Tx) error) error {
 	if after, _ := os.Stat(path); still && !sameFile(before, after) {
 		return fmt.Errorf("%s was written to while it was read: give the command again", path)
 	}
+	if errors.Is(err, errTranscript) || errors.Is(err, errRow) {
+		return fmt.Errorf("%s: %w", r.Dir, err)
+	}
 	return dbError(path, err)
+}
+
+// errRow: a column holds what none of ours does.
+var errRow = errors.New(dbName + " is damaged: restore it or choose another run folder")
+
+// scan reads a row, of which any column may hold anything.
+func scan(rows *sql.Rows, into ...any) error {
+	if err := rows.Scan(into...); err != nil {
+		return fmt.Errorf("%w (%.200s)", errRow, err.Error())
+	}
+	return nil
 }
 
 // current is the database, opened anew if it is still no more.
@@ -143,7 +157,7 @@ func eachGame(tx *sql.Tx, which string, args []any, f func(gameRow) error) error
 	for rows.Next() {
 		var row gameRow
 		j, o := &row.rec.Job, &row.rec.Result
-		err := rows.Scan(&row.position, &j.ID, &row.session, &j.Game, &j.Langs[0], &j.Langs[1], &j.Players[0], &j.Players[1], &j.Role, &j.Index, &j.Seed,
+		err := scan(rows, &row.position, &j.ID, &row.session, &j.Game, &j.Langs[0], &j.Langs[1], &j.Players[0], &j.Players[1], &j.Role, &j.Index, &j.Seed,
 			&o.Rewards[0], &o.Rewards[1], &o.Invalid[0], &o.Invalid[1], &o.Turns[0], &o.Turns[1],
 			&o.Roles[0], &o.Roles[1], &o.Reasons[0], &o.Reasons[1], &row.openings[0], &row.openings[1])
 		if err != nil {
@@ -246,7 +260,7 @@ func readTurn(rows *sql.Rows, before *[2]string, texts *transcript) (scheduler.T
 	var lengths [5]int
 	var regret sql.Null[float64]
 	var action, wrapped sql.Null[string]
-	err := rows.Scan(&t.Seat, &t.Status, &t.Finish, &t.Event.Invalid, &t.Event.Default, &regret,
+	err := scan(rows, &t.Seat, &t.Status, &t.Finish, &t.Event.Invalid, &t.Event.Default, &regret,
 		&t.PromptTokens, &t.CompletionTokens, &t.ThinkingTokens, &t.Prefill, &start, &end,
 		&action, &wrapped, &t.Event.Reason, &kept, &lengths[0], &lengths[1], &lengths[2], &lengths[3], &lengths[4])
 	if err != nil {

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"database/sql"
+	"fmt"
 	"time"
 
 	"selfplay/prompts"
@@ -112,7 +113,13 @@ func (c *Counts) add(o Outcome) {
 func (r *Run) Report() (*Report, error) {
 	c := newCollector(r.Experiment)
 	c.rep.Dir = r.Dir
-	if err := r.Each(c.add); err != nil {
+	err := r.Each(func(rec scheduler.Record) error {
+		if err := c.add(rec); err != nil {
+			return fmt.Errorf("%s: %w", r.Dir, err)
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	if err := r.read(func(tx *sql.Tx) error { return c.rep.sessions(tx, len(r.How)) }); err != nil {
@@ -133,7 +140,7 @@ func (rep *Report) sessions(tx *sql.Tx, sessions int) error {
 	for rows.Next() {
 		var session, written int
 		var end int64
-		if err := rows.Scan(&session, &end, &written); err != nil {
+		if err := scan(rows, &session, &end, &written); err != nil {
 			return err
 		}
 		tokens[session] = written

@@ -139,7 +139,7 @@ func eachOpening(rows *sql.Rows, f func(openingKey, opening)) error {
 	for rows.Next() {
 		var k openingKey
 		var o opening
-		if err := rows.Scan(&o.id, &k.game, &k.seat, &k.lang, &o.text); err != nil {
+		if err := scan(rows, &o.id, &k.game, &k.seat, &k.lang, &o.text); err != nil {
 			return err
 		}
 		f(k, o)
