@@ -146,7 +146,7 @@ func playRest(ctx context.Context, o Options, t *timeline) (Summary, error) {
 		return Summary{}, err
 	}
 	show := &progressLine{w: o.Progress, before: before, planned: before + deal.Total}
-	show.log = &runLog{dir: dir, before: before}
+	show.log = runLog{dir: dir, before: before}
 	show.log.begin(o.Experiment, o.Session, show.planned)
 	deal.Hold = o.Hold
 	if o.Viewer != nil {

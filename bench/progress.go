@@ -19,7 +19,7 @@ type progressLine struct {
 	before  int                  // games that had ended before
 	planned int                  // of the whole run
 	gpus    func() []gpus.Sample // the newest; nil: none are watched
-	log     *runLog
+	log     runLog
 
 	shown time.Duration // when it was written last, on the clock of Progress.Elapsed
 }
