@@ -36,9 +36,8 @@ declare -A flags=(
 	[AVX512]='-mavx512f -mavx512cd -mavx512vl -mavx512dq -mavx512bw' [AVX512_VNNI]=-mavx512vnni [AVX512_BF16]=-mavx512bf16
 )
 
-# The program has kernels of its own, and shows a library all symbols that it has:
-# what is hidden or bound at home is not taken from there by mistake. The rest of
-# the runtime is, so that it needs no library.
+# The program has kernels of its own and shows a library all its symbols. What is
+# hidden is not taken from there by mistake; the rest of the runtime is.
 export COMMON="-O3 -w -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -DNDEBUG -DGGML_USE_LLAMAFILE
 	-DGGML_BACKEND_DL -DGGML_BACKEND_SHARED -DGGML_BACKEND_BUILD
 	-I$ggml/include -I$ggml/src -I$backend -I$backend/amx -I$backend/llamafile"
@@ -75,8 +74,9 @@ for kind in "${kinds[@]}"; do
 	done
 done | xargs -P "${JOBS:-$(nproc)}" -d '\n' -I{} bash -c {}
 
+echo '{ global: ggml_backend_init; ggml_backend_score; local: *; };' >"$tree/symbols"
 for kind in "${kinds[@]}"; do
 	name=${kind%% *}
-	$CXX -shared -pthread -Wl,-Bsymbolic -o "$tree/$name.so" "$tree/$name"/*.o -lm
+	$CXX -shared -pthread -Wl,--version-script="$tree/symbols" -o "$tree/$name.so" "$tree/$name"/*.o -lm
 	strip --strip-unneeded -o "$folder/libggml-cpu-$name.so" "$tree/$name.so"
 done
