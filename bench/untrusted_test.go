@@ -176,3 +176,27 @@ func TestPlanTooLarge(t *testing.T) {
 		t.Errorf("%v in %d bytes", err, n)
 	}
 }
+
+// Links under our names in a folder from elsewhere lead nowhere when it is written.
+func TestLinksInFolder(t *testing.T) {
+	for _, name := range []string{lockName, runName + ".tmp"} {
+		dir, other := t.TempDir(), filepath.Join(t.TempDir(), "precious")
+		mustCreate(t, dir, testExperiment()).Close()
+		write(t, other, "precious")
+		path := filepath.Join(dir, name)
+		os.Remove(path)
+		if err := os.Symlink(other, path); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Create(dir, testExperiment(), Session{})
+		if err != nil {
+			checkLine(t, err, []string{dir})
+		}
+		if text, _ := os.ReadFile(other); string(text) != "precious" {
+			t.Errorf("%s led to a file that now holds %q", name, text)
+		}
+		if info, err := os.Lstat(filepath.Join(dir, runName)); err != nil || !info.Mode().IsRegular() {
+			t.Errorf("run.json: %v", err)
+		}
+	}
+}

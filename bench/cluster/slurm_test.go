@@ -15,12 +15,12 @@ var update = flag.Bool("update", false, "rewrite the scripts in testdata")
 // plain is a job as most have it; odd one that quotes all it can.
 var (
 	plain = Slurm{
-		Program: "/opt/selfplay/bin/selfplay", Run: "/scratch/runs/paper", Work: "/home/ada", Shards: 8,
+		Program: "/opt/selfplay/bin/selfplay", Run: "/scratch/runs/paper", Work: "/home/user", Shards: 8,
 		Bench: []string{"--suite", "paper", "--model", "models/Qwen3-8B"},
 		CPUs:  16, GPUs: "h100:4", Memory: "64G", Time: "12:00:00", Options: []string{"--account=physics", "--partition=gpu"},
 	}
 	odd = Slurm{
-		Program: "/opt/self play/bin/selfplay", Run: "/scratch/runs/it's $HOME 100%", Work: "/home/ada #1", Shards: 1,
+		Program: "/opt/self play/bin/selfplay", Run: "/scratch/runs/it's $HOME 100%", Work: "/home/user #1", Shards: 1,
 		Bench: []string{"--model", "a b.gguf", "--langs", ""},
 	}
 )
