@@ -36,7 +36,7 @@ func findHere(t *testing.T) (f found) {
 // this CPU best, and says which; what auto means for weights depends on that one's
 // features. A library that cannot be loaded, or that the CPU cannot run, is left.
 func TestKernels(t *testing.T) {
-	const child = "SELFPLAY_TEST_KERNELS"
+	const child = "TEST_SELFPLAY_KERNELS"
 	if os.Getenv(child) != "" {
 		text, _ := json.Marshal(findHere(t))
 		fmt.Printf("\n%s%s\n", child, text)

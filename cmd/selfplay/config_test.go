@@ -272,11 +272,11 @@ func TestSettingsOfErrors(t *testing.T) {
 
 // TestVariablesWithTypos are named, and stop nothing.
 func TestVariablesWithTypos(t *testing.T) {
-	t.Setenv("SELFPLAY_LANG", "en")
+	t.Setenv("SELFPLAY_LANGZ", "en")
 	t.Setenv("SELFPLAY_SERVICE_HOST", "10.0.0.1") // as Kubernetes sets for a service of that name
 	t.Setenv("SELFPLAY_PORT", "80")
 	r := selfplay("", "models")
-	if want := "selfplay: warning: SELFPLAY_LANG sets nothing: did you mean SELFPLAY_LANGS?\n"; r.code != 0 || r.stderr != want {
+	if want := "selfplay: warning: SELFPLAY_LANGZ sets nothing: did you mean SELFPLAY_LANGS?\n"; r.code != 0 || r.stderr != want {
 		t.Errorf("code %d, %swant %s", r.code, r.stderr, want)
 	}
 }

@@ -17,7 +17,7 @@ var guides = []string{
 	"games/NEW_GAME.md", "inference/NEW_MODEL.md", "locales/NEW_LANGUAGE.md",
 }
 
-const asGuide = "SELFPLAY_TEST_AS_GUIDE"
+const asGuide = "TEST_SELFPLAY_AS_GUIDE"
 
 var shBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 

@@ -22,8 +22,8 @@ import (
 // tests can interrupt and kill it. What /proc says of it in the end goes to the
 // file that the second one names.
 const (
-	asProgram  = "SELFPLAY_TEST_AS_PROGRAM"
-	statusFile = "SELFPLAY_TEST_STATUS_FILE"
+	asProgram  = "TEST_SELFPLAY_AS_PROGRAM"
+	statusFile = "TEST_SELFPLAY_STATUS_FILE"
 )
 
 func TestMain(m *testing.M) {
@@ -49,7 +49,22 @@ func TestMain(m *testing.M) {
 	}
 	slog.SetLogLoggerLevel(slog.LevelError)
 	noSettings()
-	os.Exit(m.Run())
+	os.Exit(withOwnCache(m.Run))
+}
+
+// userCache is where make puts what tests need.
+var userCache, userCacheErr = os.UserCacheDir()
+
+// withOwnCache keeps out of the tests what else the user's cache holds, such as how
+// a model was tuned.
+func withOwnCache(run func() int) int {
+	dir, err := os.MkdirTemp("", "selfplay-test")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	os.Setenv("XDG_CACHE_HOME", dir)
+	return run()
 }
 
 // noSettings keeps the defaults of whoever runs the tests out of them, and of the
@@ -91,11 +106,10 @@ func modelPath(t *testing.T) string {
 // cached is a file that make fetched into the user's cache folder.
 func cached(t *testing.T, made, name string) string {
 	t.Helper()
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
+	if userCacheErr != nil {
+		t.Fatal(userCacheErr)
 	}
-	path := filepath.Join(dir, "selfplay", name)
+	path := filepath.Join(userCache, "selfplay", name)
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("%s is not there: run make %s (%v)", filepath.Base(name), made, err)
 	}

@@ -19,7 +19,7 @@ import (
 // Set in a test's environment: "2 FILE" has the process of a replica end itself
 // with SIGKILL where it would read its 2nd message, FILE- only the first of them
 // that makes FILE. Messages in small runs come in a read each.
-const killReplica = "SELFPLAY_TEST_KILL_REPLICA"
+const killReplica = "TEST_SELFPLAY_KILL_REPLICA"
 
 // killLater has this process killed by what it reads from standard input, if the
 // environment says so.
