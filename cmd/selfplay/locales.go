@@ -25,7 +25,7 @@ func localesCommand() *cobra.Command {
 		Args: asUsage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(localesListCommand(), localesCheckCommand(), localesImportCommand())
+	c.AddCommand(localesListCommand(), localesCheckCommand(), localesImportCommand(), localesTranslateCommand())
 	return c
 }
 
