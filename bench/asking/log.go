@@ -42,16 +42,43 @@ func OpenLog[T any](path string, check func(T) error) (l *Log[T], lines []T, err
 	return l, lines, err
 }
 
-func (l *Log[T]) read(check func(T) error) (lines []T, err error) {
-	in := bufio.NewReader(l.file)
-	end := int64(0)
+func (l *Log[T]) read(check func(T) error) ([]T, error) {
+	lines, end, err := readLines(l.file, l.file.Name(), check)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.file.Truncate(end); err != nil {
+		return nil, fmt.Errorf("cannot write %s: %w", l.file.Name(), cause(err))
+	}
+	_, err = l.file.Seek(end, io.SeekStart)
+	return lines, err
+}
+
+// ReadLog gives what a log holds, also while another process adds to it; nothing if it is
+// not there.
+func ReadLog[T any](path string, check func(T) error) ([]T, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", path, cause(err))
+	}
+	defer f.Close()
+	lines, _, err := readLines(f, path, check)
+	return lines, err
+}
+
+// readLines reads up to the end of the last whole line, which is at end.
+func readLines[T any](r io.Reader, name string, check func(T) error) (lines []T, end int64, err error) {
+	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
 		text, err := in.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			break
+			return lines, end, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("cannot read %s: %w", l.file.Name(), cause(err))
+			return nil, 0, fmt.Errorf("cannot read %s: %w", name, cause(err))
 		}
 		var line T
 		if err = json.Unmarshal(text, &line); err == nil {
@@ -60,16 +87,11 @@ func (l *Log[T]) read(check func(T) error) (lines []T, err error) {
 			err = errors.New("no such JSON object as this program writes")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s is damaged in line %d (%w): restore it, or remove the lines from there on", l.file.Name(), n, err)
+			return nil, 0, fmt.Errorf("%s is damaged in line %d (%w): restore it, or remove the lines from there on", name, n, err)
 		}
 		lines = append(lines, line)
 		end += int64(len(text))
 	}
-	if err := l.file.Truncate(end); err != nil {
-		return nil, fmt.Errorf("cannot write %s: %w", l.file.Name(), cause(err))
-	}
-	_, err = l.file.Seek(end, io.SeekStart)
-	return lines, err
 }
 
 // Add writes one line down.

@@ -109,11 +109,5 @@ func (t *Translator) take(text Text, candidate string, ok bool) error {
 	if len(try.Faults) == 0 {
 		e.Text = candidate
 	}
-	if err := t.Folder.add(e); err != nil {
-		return err
-	}
-	if t.Done != nil {
-		t.Done(1)
-	}
-	return nil
+	return t.Folder.add(e)
 }

@@ -122,9 +122,9 @@ func (f *Folder) Langs() (langs []string) {
 	return slices.Compact(langs)
 }
 
-// texts are those that are finished in a language, of the games that the folder has files
-// of in it.
-func (f *Folder) texts(set *locales.Set, lang string) ([]Text, error) {
+// Texts are those of the games that the folder has files of in a language, all of
+// them finished.
+func (f *Folder) Texts(set *locales.Set, lang string) ([]Text, error) {
 	var games []string
 	for _, game := range set.Games() {
 		if slices.Contains(set.Langs(game), lang) {

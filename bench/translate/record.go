@@ -49,7 +49,7 @@ func (f *Folder) Finish(lang, name, day string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	texts, err := f.texts(set, lang)
+	texts, err := f.Texts(set, lang)
 	if err != nil {
 		return Result{}, err
 	}

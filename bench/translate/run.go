@@ -20,7 +20,6 @@ type Translator struct {
 	By     string // the model's name
 	Seeds  int    // how often a text is asked for, at most MostSeeds
 	Ask    asking.Asker
-	Done   func(finished int) // is told of each further text and term; nil: nobody
 }
 
 // open are the terms and texts that are not finished.
@@ -176,11 +175,7 @@ func (r *round) answered(q asking.Question, answer asking.Answer) (*asking.Quest
 		}
 		text = ""
 	}
-	err := r.Folder.add(Entry{Lang: r.Lang, Game: a.text.Game, Key: a.text.Key, English: a.text.English, Text: text, By: r.By, Tries: a.tries})
-	if err == nil && r.Done != nil {
-		r.Done(1)
-	}
-	return nil, err
+	return nil, r.Folder.add(Entry{Lang: r.Lang, Game: a.text.Game, Key: a.text.Key, English: a.text.English, Text: text, By: r.By, Tries: a.tries})
 }
 
 // term checks the answer to what a term is called.

@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/language"
-	"golang.org/x/text/language/display"
-
 	"selfplay/locales"
 	"selfplay/locales/mask"
 )
@@ -41,19 +38,6 @@ func TextsOf(set *locales.Set, games []string) ([]Text, error) {
 		}
 	}
 	return all, nil
-}
-
-// NameOf is the English name of a language, such as Swahili for sw.
-func NameOf(lang string) (string, error) {
-	tag, err := language.Parse(lang)
-	if err != nil || lang == english {
-		return "", fmt.Errorf("%q is no language to translate into: give a code such as sw, yue or pt-BR", lang)
-	}
-	name := display.English.Tags().Name(tag)
-	if name == "" || strings.HasPrefix(strings.ToLower(name), "unknown") {
-		return "", fmt.Errorf("no English name is known for %q, which the model has to be told", lang)
-	}
-	return name, nil
 }
 
 // roles say what a text is for, by a word in its key.

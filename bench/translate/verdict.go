@@ -115,7 +115,7 @@ func (f *Folder) Unjudged(lang string, texts []Text, judge bench.Model) int {
 
 // Judge has a judge see the translations that it has not seen. Equal pairs are
 // asked for once.
-func (f *Folder) Judge(ctx context.Context, lang, name string, texts []Text, judge bench.Model, asker asking.Asker, done func(int)) error {
+func (f *Folder) Judge(ctx context.Context, lang, name string, texts []Text, judge bench.Model, asker asking.Asker) error {
 	var questions []asking.Question
 	open := make(map[string][]Entry)
 	for _, e := range f.unjudged(lang, texts, judge) {
@@ -137,9 +137,6 @@ func (f *Folder) Judge(ctx context.Context, lang, name string, texts []Text, jud
 				return nil, err
 			}
 			f.verdicts[v.key()] = v
-		}
-		if done != nil {
-			done(len(open[q.ID]))
 		}
 		return nil, nil
 	})

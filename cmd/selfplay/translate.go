@@ -121,12 +121,15 @@ func (f *translateFlags) translator() (*translate.Translator, error) {
 	if err := f.askFlags.check(); err != nil {
 		return nil, err
 	}
-	name, err := translate.NameOf(f.lang)
-	if f.name != "" && f.lang != "en" && isLangCode(f.lang) {
-		name, err = f.name, nil
+	if f.lang == "en" || !isLangCode(f.lang) {
+		return nil, usagef("--lang %s: give the code of another language than English, such as sw, yue or pt-BR", cluster.Quote(f.lang))
 	}
-	if err != nil {
-		return nil, usagef("--lang: %w; --name gives one", err)
+	name := f.name
+	if name == "" {
+		var err error
+		if name, err = translate.NameOf(f.lang); err != nil {
+			return nil, usagef("--lang: %w: give --name, or another code", err)
+		}
 	}
 	set, err := openLocales(f.locales)
 	if err != nil {
