@@ -1,5 +1,6 @@
 # selfplay: make build | bench | test | model | fixtures | cuda | gpu-kit | dist |
-# install | uninstall | bench-decode | bench-peers | bench-games | test-page | clean
+# install | uninstall | bench-decode | bench-peers | bench-games | test-page |
+# test-live | test-slurm | soak | clean
 #
 # What is fetched or built once lies in the user's cache folder and is shared
 # by all checkouts: the model, what tests compare with, and the tokenizer library.
@@ -30,7 +31,7 @@ MODEL := $(CACHE)/models/SmolLM2-135M-Instruct.Q4_1.gguf
 MODEL_SHA256 := b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build model fixtures fetch-fixtures test cuda gpu-kit dist install uninstall bench bench-decode bench-peers bench-games test-page clean
+.PHONY: build model fixtures fetch-fixtures test soak cuda gpu-kit dist install uninstall bench bench-decode bench-peers bench-games test-page test-live test-slurm clean
 PROGRAM := bin/selfplay
 build: $(TOKENIZERS)
 	go build -ldflags "-X main.version=$(VERSION)" -o $(PROGRAM) ./cmd/selfplay
@@ -40,6 +41,8 @@ build: $(TOKENIZERS)
 # registry of crates.
 $(TOKENIZERS):
 	@command -v cargo >/dev/null || { echo "make: cargo (Rust) is needed to build the tokenizer library: install it and run make again" >&2; exit 1; }
+	@found=$$(cargo --version | cut -d ' ' -f 2); [ "$$(printf '%s\n' 1.78 "$$found" | sort -V | head -n 1)" = 1.78 ] || \
+		{ echo "make: cargo $$found is too old for the tokenizer library, which needs 1.78 (Debian 12's is older): install Rust from rustup.rs and run make again" >&2; exit 1; }
 	go mod download github.com/daulet/tokenizers
 	rm -rf $(@D).work && mkdir -p $(@D) $(@D).work
 	cp -r "$$(go list -m -f '{{.Dir}}' github.com/daulet/tokenizers)"/. $(@D).work/
@@ -189,11 +192,27 @@ test: build model fixtures
 	go vet ./...
 	go test ./...
 
+# As many steps as a run of twelve hours has, with a scripted engine: minutes.
+soak:
+	SELFPLAY_SOAK_STEPS=1728000 go test ./bench/live -run TestSoak -v -timeout 60m
+
 # A page of selfplay report in headless Chromium, at the widths of phones and
 # desks. CHROMIUM names the program, if it is not chromium.
 test-page:
 	@[ -f "$(PAGE)" ] || { echo "make: test-page needs PAGE=FILE, a page that selfplay report --html wrote" >&2; exit 1; }
 	python3 bench/page/check.py "$(PAGE)" bin/page
+
+# Shards on a real Slurm of one node, which it sets up in a temporary folder, with
+# shards that are requeued, killed, cancelled and timed out.
+test-slurm: build
+	bench/cluster/slurm_test.sh $(PROGRAM)
+
+# The live view in tmux, at 80x24 and 200x60, with a small model of random weights
+# or MODEL=NAME. Leaves what was on the screen in bin/live, also as pictures if there
+# is Chromium, which CHROMIUM names if it is not chromium.
+test-live: build
+	@command -v tmux >/dev/null || { echo "make: test-live needs tmux: install it and run make again" >&2; exit 1; }
+	python3 bench/live/check.py $(PROGRAM) $(if $(filter command line,$(origin MODEL)),$(MODEL),synthetic:qwen3-tiny) bin/live
 
 # Decode speed against llama.cpp's llama-batched-bench, which PEER names.
 bench-decode: $(TOKENIZERS) model

@@ -107,6 +107,20 @@ func (rep *Report) versus(o Outcome) {
 	}
 }
 
+// EachVersus calls f for each label against each opponent, in the order of the games,
+// the opponents' names and the labels.
+func (rep *Report) EachVersus(f func(game, opponent, label string, v Versus)) {
+	for _, game := range rep.Experiment.Games {
+		for _, opponent := range slices.Sorted(maps.Keys(rep.Opponents[game])) {
+			for _, label := range rep.Labels {
+				if v, ok := rep.Opponents[game][opponent][label]; ok {
+					f(game, opponent, label, v)
+				}
+			}
+		}
+	}
+}
+
 // report makes the report of what was counted. The collector is used up.
 func (c *collector) report() *Report {
 	c.rep.stop(c.stops)

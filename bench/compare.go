@@ -68,7 +68,7 @@ func (c Comparison) Names() []string {
 	for i, rep := range c.Runs {
 		names[i] = rep.Experiment.Model.Name
 		if count[names[i]] > 1 {
-			names[i] += " " + filepath.Base(rep.Dir)
+			names[i] += " (" + filepath.Base(rep.Dir) + ")"
 		}
 	}
 	return names

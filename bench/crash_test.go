@@ -28,12 +28,7 @@ func copyFolder(t *testing.T, from string) string {
 func TestTruncatedLog(t *testing.T) {
 	e := testExperiment()
 	dir := t.TempDir()
-	s := mustCreate(t, dir, e)
-	for _, j := range remaining(t, s) {
-		if err := s.Append(played(j)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	mustFill(t, dir, e)
 	wal := dbName + "-wal"
 	info, err := os.Stat(filepath.Join(dir, wal))
 	if err != nil {
@@ -66,13 +61,7 @@ func TestTruncatedLog(t *testing.T) {
 func TestTruncatedDatabase(t *testing.T) {
 	e := testExperiment()
 	dir := t.TempDir()
-	s := mustCreate(t, dir, e)
-	for _, j := range remaining(t, s) {
-		if err := s.Append(played(j)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.Close()
+	mustFill(t, dir, e).Close()
 	path := filepath.Join(dir, dbName)
 	info, err := os.Stat(path)
 	if err != nil {

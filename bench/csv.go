@@ -3,10 +3,8 @@ package bench
 import (
 	"encoding/csv"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 )
 
@@ -205,22 +203,14 @@ func (rep *Report) recoverySheet() sheet {
 
 func (rep *Report) opponentSheet() sheet {
 	s := newSheet("opponents", "game", "opponent", "lang", "seat", "won", "lost", "drawn", "margin", "low", "high", "stopped_early")
-	for _, game := range rep.Experiment.Games {
-		for _, opponent := range slices.Sorted(maps.Keys(rep.Opponents[game])) {
-			for _, lang := range rep.Labels {
-				v, ok := rep.Opponents[game][opponent][lang]
-				if !ok {
-					continue
-				}
-				a, b, early := v.Tally[0], v.Tally[1], rep.EarlyAgainst(game, lang, opponent)
-				for seat, won := range []int{a.Wins0, b.Wins1} {
-					low, high := ends(v.SeatCI[seat])
-					s.add(game, opponent, lang, strconv.Itoa(seat), won, []int{a.Wins1, b.Wins0}[seat], v.Tally[seat].Draws, v.Seat[seat], low, high, early)
-				}
-				s.add(game, opponent, lang, "both", a.Wins0+b.Wins1, a.Wins1+b.Wins0, a.Draws+b.Draws, v.Margin, v.CI[0], v.CI[1], early)
-			}
+	rep.EachVersus(func(game, opponent, lang string, v Versus) {
+		a, b, early := v.Tally[0], v.Tally[1], rep.EarlyAgainst(game, lang, opponent)
+		for seat, won := range []int{a.Wins0, b.Wins1} {
+			low, high := ends(v.SeatCI[seat])
+			s.add(game, opponent, lang, strconv.Itoa(seat), won, []int{a.Wins1, b.Wins0}[seat], v.Tally[seat].Draws, v.Seat[seat], low, high, early)
 		}
-	}
+		s.add(game, opponent, lang, "both", a.Wins0+b.Wins1, a.Wins1+b.Wins0, a.Draws+b.Draws, v.Margin, v.CI[0], v.CI[1], early)
+	})
 	return *s
 }
 

@@ -37,7 +37,7 @@ func openDB(dir string, fresh bool) (*sql.DB, error) {
 	// synchronous=FULL: what was said to be kept survives a power cut; Append
 	// says when it does not wait for that. A checkpoint waits for the disk twice,
 	// so they come each 32 MiB. foreign_keys: no turn without its game.
-	db, err := connect(path, url.Values{"mode": {"rwc"}, "_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(8192)", "foreign_keys(1)"}})
+	db, err := connect(path, pragmas(url.Values{"mode": {"rwc"}, "_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(8192)", "foreign_keys(1)"}}, untrusted))
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +46,9 @@ func openDB(dir string, fresh bool) (*sql.DB, error) {
 	}
 	if err == nil {
 		err = checkVersion(db, path)
+	}
+	if err == nil {
+		err = checkTables(db, path)
 	}
 	if err == nil {
 		err = quickCheck(db, path)
@@ -58,26 +61,38 @@ func openDB(dir string, fresh bool) (*sql.DB, error) {
 }
 
 // openDBForReading opens games.db of a run that another process may be writing.
-func openDBForReading(dir string) (*sql.DB, error) {
+// Where none is, SQLite is told that the file is still: else it would leave files
+// of its own beside it, in which readers and a writer meet. See Run.read.
+func openDBForReading(dir string) (_ *sql.DB, still bool, _ error) {
 	path := filepath.Join(dir, dbName)
 	if !exists(path) {
-		return nil, fmt.Errorf("%s is missing: restore it or choose another run folder", path)
+		return nil, false, fmt.Errorf("%s is missing: restore it or choose another run folder", path)
+	}
+	if !isFile(path) {
+		return nil, false, fmt.Errorf("%s is no file: restore it or choose another run folder", path)
 	}
 	if err := checkLength(path); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	db, err := connectForReading(path, false)
-	if e, ok := errors.AsType[*sqlite.Error](err); ok && !exists(path+"-wal") &&
-		(e.Code() == sqlite3.SQLITE_READONLY_DIRECTORY || e.Code() == sqlite3.SQLITE_CANTOPEN) {
-		// Readers and a writer meet in a file beside the database. Where none
-		// can be made, on a read-only disk, nobody can be writing either.
-		db, err = connectForReading(path, true)
-	}
-	return db, dbError(path, err)
+	still = isStill(path)
+	db, err := connectForReading(path, still)
+	return db, still, dbError(path, err)
+}
+
+// isStill says that all of a database lies in its file: beside one that is being
+// written, or was when its writer died, lies a log.
+func isStill(path string) bool {
+	info, err := os.Stat(path + "-wal")
+	return err != nil || info.Size() == 0
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func connectForReading(path string, immutable bool) (*sql.DB, error) {
-	params := url.Values{"mode": {"ro"}}
+	params := pragmas(url.Values{"mode": {"ro"}}, readingOnly)
 	if immutable {
 		params.Set("immutable", "1")
 	}
@@ -85,7 +100,10 @@ func connectForReading(path string, immutable bool) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkVersion(db, path); err != nil {
+	if err = checkVersion(db, path); err == nil {
+		err = checkTables(db, path)
+	}
+	if err != nil {
 		db.Close()
 		return nil, err
 	}

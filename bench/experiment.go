@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"selfplay/locales"
@@ -173,7 +174,7 @@ func olderFormat(path string, version int) error {
 func readRunFile(dir string) (runFile, error) {
 	var f runFile
 	path := filepath.Join(dir, runName)
-	data, err := os.ReadFile(path)
+	data, err := readJSON(path)
 	if err != nil {
 		return f, err
 	}
@@ -206,6 +207,21 @@ func WeightsOf(dir string) string {
 	return "" // Play says what is wrong with it
 }
 
+// mostJSON is far beyond a run.json of thousands of sessions.
+const mostJSON = 64 << 20
+
+// readJSON reads a file of a run folder, which may be anyone's.
+func readJSON(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > mostJSON {
+		return nil, fmt.Errorf("%s is no file of a run (it has %d bytes): restore it or choose another run folder", path, info.Size())
+	}
+	return os.ReadFile(path)
+}
+
 // writeRunFile replaces run.json.
 func writeRunFile(dir string, f runFile) error {
 	path := filepath.Join(dir, runName)
@@ -235,7 +251,8 @@ func replaceFile(path, temp string, value any) (err error) {
 }
 
 func writeSynced(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	// A link under this name in a folder from elsewhere must not lead out of it.
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o644)
 	if err != nil {
 		return err
 	}

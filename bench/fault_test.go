@@ -71,13 +71,7 @@ func TestFolderDamagedInside(t *testing.T) {
 	dir := t.TempDir()
 	e := testExperiment()
 	e.N = 50
-	s := mustCreate(t, dir, e)
-	for _, j := range remaining(t, s) {
-		if err := s.Append(played(j)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.Close()
+	mustFill(t, dir, e).Close()
 	f, err := os.OpenFile(filepath.Join(dir, dbName), os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)

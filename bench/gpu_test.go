@@ -220,12 +220,16 @@ func TestWatchIsStopped(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			mustCreate(t, dir, testExperiment()).Close()
-			if c.spoil != "" {
-				execDB(t, dir, c.spoil)
+			player := c.player
+			if c.spoil != "" { // once it is open, as what is spoilt before is refused
+				player = func(ctx context.Context, d Deal, sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {
+					execDB(t, dir, c.spoil)
+					return c.player(ctx, d, sink, progress)
+				}
 			}
 			w := twoGPUs(true)
 			w.hangs = c.hangs
-			_, err := Play(t.Context(), Options{Dir: dir, Experiment: testExperiment(), Player: c.player, Watch: w})
+			_, err := Play(t.Context(), Options{Dir: dir, Experiment: testExperiment(), Player: player, Watch: w})
 			if c.want != nil {
 				checkLine(t, err, c.want)
 			} else if err != nil {

@@ -127,12 +127,12 @@ func TestSideBySide(t *testing.T) {
 	same(t, "games", c.Games(), []string{"TicTacToe-v0", "SimpleTak-v0", "Nim-v0", "KuhnPoker-v0", "ColonelBlotto-v0"})
 	same(t, "names", c.Names(), []string{"forty", "other"})
 	b.Experiment.Model.Name = "forty"
-	same(t, "names", c.Names(), []string{"forty a", "forty b"})
+	same(t, "names", c.Names(), []string{"forty (a)", "forty (b)"})
 	var out strings.Builder
 	if err := c.WriteText(&out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"1  forty a: 40 of ", "\nNim-v0             0.40  0.00 to 2.00   2.00  0.80 to 2.00     1.20\n", "\nNim-v0\n          en     he  he+en     zh\nrun 1  -0.20  +0.20      -      -\n", "\nrun 2  -1.00      -      -  +1.00\n"} {
+	for _, want := range []string{"1  forty (a): 40 of ", "\nNim-v0             0.40  0.00 to 2.00   2.00  0.80 to 2.00     1.20\n", "\nNim-v0\n          en     he  he+en     zh\nrun 1  -0.20  +0.20      -      -\n", "\nrun 2  -1.00      -      -  +1.00\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in:\n%s", want, out.String())
 		}

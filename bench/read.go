@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -73,15 +74,45 @@ func eachWhole(tx *sql.Tx, which string, args []any, f func(gameRow) error) erro
 	})
 }
 
-// read runs f in one transaction, so that all it sees is of one moment.
+// read runs f in one transaction, so that all it sees is of one moment. A file that
+// is taken to be still is looked at before and after: a writer may have begun.
 func (r *Run) read(f func(*sql.Tx) error) error {
 	path := filepath.Join(r.Dir, dbName)
-	tx, err := r.db.Begin()
+	db, still, err := r.current()
+	if err != nil {
+		return err
+	}
+	before, _ := os.Stat(path)
+	tx, err := db.Begin()
 	if err != nil {
 		return dbError(path, err)
 	}
 	defer tx.Rollback()
-	return dbError(path, f(tx))
+	err = f(tx)
+	if after, _ := os.Stat(path); still && !sameFile(before, after) {
+		return fmt.Errorf("%s was written to while it was read: give the command again", path)
+	}
+	return dbError(path, err)
+}
+
+// current is the database, opened anew if it is still no more.
+func (r *Run) current() (*sql.DB, bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.still || isStill(filepath.Join(r.Dir, dbName)) {
+		return r.db, r.still, nil
+	}
+	db, still, err := openDBForReading(r.Dir)
+	if err != nil {
+		return nil, false, err
+	}
+	r.db.Close()
+	r.db, r.still = db, still
+	return db, still, nil
+}
+
+func sameFile(a, b os.FileInfo) bool {
+	return a != nil && b != nil && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 const selectGames = `SELECT position, id, session, game, lang0, lang1, player0, player1, role, idx, seed,

@@ -11,13 +11,7 @@ import (
 // returns the run.
 func mustPlay(t *testing.T, e Experiment) *Run {
 	t.Helper()
-	s := mustCreate(t, t.TempDir(), e)
-	for _, j := range remaining(t, s) {
-		if err := s.Append(played(j)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return s.Run
+	return mustFill(t, t.TempDir(), e).Run
 }
 
 // In played, seat 0 wins indices 0 and 2 and seat 1 index 1, in every cell: no

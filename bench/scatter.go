@@ -143,7 +143,7 @@ func readSmall(path string) ([]byte, error) {
 func parseEval(data []byte) (PerLang, error) {
 	var f struct {
 		Benchmark string `json:"benchmark"`
-		Model     string `json:"model"`
+		Model     Model  `json:"model"`
 		Langs     map[string]struct {
 			Accuracy *float64 `json:"accuracy"`
 		} `json:"langs"`
@@ -154,7 +154,7 @@ func parseEval(data []byte) (PerLang, error) {
 	if len(f.Langs) == 0 {
 		return PerLang{}, fmt.Errorf("no langs")
 	}
-	p := PerLang{Name: f.Benchmark, Model: f.Model, Values: map[string]float64{}}
+	p := PerLang{Name: f.Benchmark, Model: f.Model.Name, Values: map[string]float64{}}
 	for lang, v := range f.Langs {
 		if v.Accuracy == nil {
 			return PerLang{}, fmt.Errorf("langs.%s has no accuracy", lang)

@@ -46,7 +46,7 @@ func TestReadPerLang(t *testing.T) {
 	}{
 		{"lang,accuracy\nen,0.5\nar,0.25\n", accuracy, 0.5, ""},
 		{"\ufeffn,accuracy,lang\n9, 0.5 ,en\n", accuracy, 0.5, ""},
-		{`{"benchmark":"belebele","model":"m","langs":{"en":{"accuracy":0.5,"se":0.1,"n":9}}}`, accuracy, 0.5, ""},
+		{`{"benchmark":"belebele","model":{"name":"m"},"langs":{"en":{"accuracy":0.5,"se":0.1,"n":9}}}`, accuracy, 0.5, ""},
 		{"lang,words\nen,1e12\n", words, 12, ""},
 		{"lang,accuracy\nen,50\n", accuracy, 0, "accuracy 50 of en is not from 0 to 1"},
 		{"lang,accuracy\nen,NaN\n", accuracy, 0, `line 2: "NaN" is no number`},
@@ -56,7 +56,7 @@ func TestReadPerLang(t *testing.T) {
 		{"lang,accuracy\n", accuracy, 0, "no lines"},
 		{"lang,accuracy\nen\n", accuracy, 0, "wrong number of fields"},
 		{`{"langs":{"en":{}}}`, accuracy, 0, "langs.en has no accuracy"},
-		{`{"model":"m"}`, accuracy, 0, "no langs"},
+		{`{"model":{"name":"m"}}`, accuracy, 0, "no langs"},
 		{`{`, accuracy, 0, "unexpected end"},
 		{"", words, 0, "no lines"},
 		{"lang,words\nen,0\n", words, 0, "0 words of en"},

@@ -140,7 +140,7 @@ func CheckShards(dir string, e Experiment) error {
 
 func readShardsFile(dir string) (f shardsFile, err error) {
 	path := filepath.Join(dir, shardsName)
-	data, err := os.ReadFile(path)
+	data, err := readJSON(path)
 	if err != nil {
 		return f, err
 	}

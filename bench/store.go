@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -24,7 +25,10 @@ type Run struct {
 	Experiment Experiment
 	Created    time.Time
 	How        []Session
-	db         *sql.DB
+
+	mu    sync.Mutex // for what follows
+	db    *sql.DB
+	still bool // nobody was writing it when it was opened
 }
 
 // Open opens a run for reading.
@@ -39,11 +43,13 @@ func Open(dir string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := openDBForReading(dir)
+	db, still, err := openDBForReading(dir)
 	if err != nil {
 		return nil, err
 	}
-	return newRun(dir, f, db), nil
+	r := newRun(dir, f, db)
+	r.still = still
+	return r, nil
 }
 
 func newRun(dir string, f runFile, db *sql.DB) *Run {
@@ -162,7 +168,7 @@ func claim(dir string) error {
 // to the open file, so it ends with the process, however that ends.
 func lockFolder(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockName)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("run folder %s cannot be written (%w): choose another --run folder", dir, cause(err))
 	}

@@ -59,6 +59,18 @@ func mustCreate(t *testing.T, dir string, e Experiment) *Store {
 	return s
 }
 
+// mustFill stores every game of the experiment, as played invents them, one by one.
+func mustFill(t *testing.T, dir string, e Experiment) *Store {
+	t.Helper()
+	s := mustCreate(t, dir, e)
+	for _, j := range remaining(t, s) {
+		if err := s.Append(played(j)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
 func remaining(t *testing.T, s *Store) []scheduler.Job {
 	t.Helper()
 	seq, err := s.Remaining()

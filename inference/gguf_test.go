@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -92,6 +93,36 @@ func TestBrokenModels(t *testing.T) {
 		m := newTiny(fsggml.TensorTypeF32)
 		test.change(m)
 		checkBroken(t, test.name, m.write(t), test.want)
+	}
+}
+
+// TestPlain: what is asked no chats needs no chat template.
+func TestPlain(t *testing.T) {
+	var scores [2][][]float64
+	for i := range scores {
+		tiny := newTiny(fsggml.TensorTypeF32)
+		if i == 1 {
+			delete(tiny.kv, "tokenizer.chat_template")
+		}
+		m, err := Open(tiny.write(t), Options{Slots: 1, Cells: 64, Threads: 1, Plain: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, err := m.Codec.Document("thin")
+		if err != nil || m.Codec.TemplateNote() != "" {
+			t.Fatal(err, m.Codec.TemplateNote())
+		}
+		scores[i], err = m.Score(&Batch{Rows: []Row{{Block: Block{Cells: m.Limits().BlockFor(64)}, Tokens: ids, Sample: true}}}, [][]int32{{1, 2, 3}})
+		if err != nil || len(scores[i][0]) != 3 {
+			t.Fatal(scores[i], err)
+		}
+		if _, _, err := m.Codec.Prompt("s", "u"); (err == nil) != (i == 0) {
+			t.Error(err)
+		}
+		m.Close()
+	}
+	if !reflect.DeepEqual(scores[0], scores[1]) {
+		t.Errorf("%v with a chat template, %v without", scores[0], scores[1])
 	}
 }
 

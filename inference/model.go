@@ -29,6 +29,7 @@ type Options struct {
 	// does.
 	GPU   bool
 	Think string // on, off, or auto: as the chat template has it by default
+	Plain bool   // it is asked no chats: a model without a chat template will do
 	// Progress is told the loaded share of the weights, in [0,1], from several
 	// goroutines. It may be nil.
 	Progress func(float32) `json:"-"`
@@ -111,7 +112,7 @@ func Open(path string, o Options) (m *Model, err error) {
 			m = nil
 		}
 	}()
-	if codec.noTemplate != nil {
+	if codec.noTemplate != nil && !o.Plain {
 		return m, codec.noTemplate
 	}
 	if err := codec.SetThink(o.Think); err != nil {

@@ -60,7 +60,7 @@ func (c *chatTemplate) hasNoSystem() bool {
 
 // note says what render does that a user would not expect.
 func (c *chatTemplate) note() string {
-	if c.merged {
+	if c != nil && c.merged {
 		return "the chat template takes no system message: the system prompt is put in front of the user's message"
 	}
 	return ""

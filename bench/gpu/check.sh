@@ -26,6 +26,8 @@
 # cut off. The exit code is 0 if every step did what it should, 1 if not, 2 for wrong
 # usage. --cpu runs all of it with tiny models on the CPU, to check the check.
 set -euo pipefail
+unset "${!SELFPLAY_@}" # a user's defaults are not what is checked
+export SELFPLAY_CONFIG=/dev/null
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [ -x "$here/bin/selfplay" ]; then
 	root=$here source=$here/source # the carried files

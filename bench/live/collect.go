@@ -210,7 +210,7 @@ func (c *Collector) Snapshot() Snapshot {
 	s := c.at
 	s.Load = c.loaded
 	s.Elapsed, s.Paused, s.Pausing = now, shut && held, shut && !held
-	s.Live, s.Replicas, s.Lost = c.progress.Live(), c.progress.Replicas, c.progress.Lost
+	s.Live, s.Replicas, s.Lost, s.Played = c.progress.Live(), c.progress.Replicas, c.progress.Lost, c.progress.Elapsed
 	s.Answers, s.Notes = slices.Clone(s.Answers), slices.Clone(s.Notes)
 	s.Kinds = slices.Clone(s.Kinds)
 	for i := range s.Kinds {

@@ -149,7 +149,7 @@ func (m *Model) turn(width, i int) []line {
 	s := screen.Screen{Width: max(1, width-2), Turn: m.Turn}
 	var lines []line
 	for _, text := range s.Lines(tail(strings.Trim(m.news(i), "\n")), bench.InterfaceOf(label)) {
-		lines = append(lines, fit(width, span{faint, "│ " + text}))
+		lines = append(lines, fit(width, span{faint, "│ "}, span{plain, text}))
 	}
 	lines = append(lines, fit(width, head...))
 	for _, text := range s.Lines(tail(strings.Trim(t.Completion, "\n")), bench.InterfaceOf(label)) {

@@ -118,20 +118,17 @@ func counted(n int, one, many string) string {
 	return count(n) + " " + many
 }
 
-// Last is the state of a run as plain lines, for when the screen is gone.
-func Last(s Snapshot) []string {
+// Last is what a session did, as a plain line for when the screen is gone; "" if
+// that is nothing.
+func Last(s Snapshot) string {
 	m := Model{Snapshot: s}
-	first := fmt.Sprintf("%s of %s games", count(s.Ended), count(s.Planned))
-	if n := s.Ended - s.Earlier; s.Elapsed > 0 && n > 0 {
-		first += fmt.Sprintf(", %s in %s", count(n), roughly(s.Elapsed))
+	n := s.Ended - s.Earlier
+	if n == 0 {
+		return ""
 	}
-	lines := []string{first}
-	var faults []string
+	line := "in this session: " + counted(n, "game", "games") + " in " + roughly(s.Played)
 	for _, group := range m.faults() {
-		faults = append(faults, group[0].text)
+		line += ", " + group[0].text
 	}
-	if len(faults) > 0 {
-		lines = append(lines, strings.Join(faults, ", "))
-	}
-	return lines
+	return line
 }

@@ -11,6 +11,7 @@ import (
 type Snapshot struct {
 	Model   string
 	Elapsed time.Duration // since the start of this session
+	Played  time.Duration // of that, up to the last step
 
 	Planned  int // games of the whole run
 	Ended    int // of those, by now

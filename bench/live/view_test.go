@@ -199,10 +199,15 @@ func FuzzScreen(f *testing.F) {
 }
 
 func TestLast(t *testing.T) {
-	got := strings.Join(Last(full()), "\n")
-	want := "31,337 of 172,800 games, 30,137 in 2h34m\n36,000 answers, 2.9% invalid, 0.4% truncated, 0.2% cut off"
-	if !strings.HasPrefix(got, want) {
+	s := full()
+	s.Played = 2*time.Hour + 34*time.Minute
+	want := "in this session: 30,137 games in 2h34m, 36,000 answers, 2.9% invalid, 0.4% truncated, 0.2% cut off"
+	if got := Last(s); got != want {
 		t.Errorf("%s\nwant %s", got, want)
+	}
+	s.Ended = s.Earlier
+	if got := Last(s); got != "" {
+		t.Errorf("nothing was played: %s", got)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"html/template"
 	"io"
 	"math"
-	"path/filepath"
 
 	"selfplay/bench"
 	"selfplay/scheduler"
@@ -64,7 +63,7 @@ var pageTemplate = template.Must(template.New("page").Parse(markup))
 
 // Write writes the page of at least one run. Equal runs give equal pages.
 func Write(w io.Writer, runs []Run, o Options) error {
-	names := runNames(runs)
+	names := comparison(runs).Names()
 	v := view{Title: "selfplay: " + clean(titleOf(names)), Legend: legends(names), Sections: sections(runs, names, o)}
 	var err error
 	if v.Samples, err = samples(runs, names); err != nil {
@@ -101,34 +100,22 @@ func titleOf(names []string) string {
 	return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
 }
 
-// runNames are the models' names, with the folder's where two are alike.
-func runNames(runs []Run) []string {
-	seen := map[string]int{}
+// comparison has the runs' reports side by side.
+func comparison(runs []Run) (c bench.Comparison) {
 	for _, r := range runs {
-		seen[r.Report.Experiment.Model.Name]++
+		c.Runs = append(c.Runs, r.Report)
 	}
-	names := make([]string, len(runs))
-	for i, r := range runs {
-		names[i] = r.Report.Experiment.Model.Name
-		if seen[names[i]] > 1 {
-			names[i] += " (" + filepath.Base(r.Games.Dir) + ")"
-		}
-	}
-	return names
+	return c
 }
 
 // sections lists all but the games to read; those without tables are left out.
 func sections(runs []Run, names []string, o Options) []section {
-	b := &builder{names: names, games: union(runs, func(r *bench.Report) []string { return r.Experiment.Games }),
-		labels: union(runs, func(r *bench.Report) []string { return r.Labels })}
-	for _, r := range runs {
-		b.reports = append(b.reports, r.Report)
-	}
-	b.scale = bench.MarginScale(b.reports...)
-	all := []section{b.summary(), b.margins(), b.profiles(), b.gaps(), b.strengths(), b.play(), b.tactics(),
+	all := comparison(runs)
+	b := &builder{names: names, reports: all.Runs, games: all.Games(), labels: all.Labels(), scale: bench.MarginScale(all.Runs...)}
+	parts := []section{b.summary(), b.margins(), b.profiles(), b.gaps(), b.strengths(), b.play(), b.tactics(),
 		b.answers(), b.paper(), scatterSection(o.Scatters), settings(runs, names)}
 	var shown []section
-	for _, s := range all {
+	for _, s := range parts {
 		var groups []group
 		for _, g := range s.Groups {
 			if len(g.Tables)+len(g.Plots) > 0 {
@@ -159,19 +146,4 @@ func (b *builder) earlyNote() string {
 		}
 	}
 	return ""
-}
-
-// union lists what the runs name, each once, in the order of the first to do so.
-func union(runs []Run, list func(*bench.Report) []string) []string {
-	var all []string
-	seen := map[string]bool{}
-	for _, r := range runs {
-		for _, name := range list(r.Report) {
-			if !seen[name] {
-				seen[name] = true
-				all = append(all, name)
-			}
-		}
-	}
-	return all
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -195,7 +196,11 @@ func TestPageMarksEarlyStops(t *testing.T) {
 		t.Error("a mark without a stop")
 	}
 	game := r.Report.Experiment.Games[0]
-	r.Report.Stopped = []bench.StoppedCell{{Cell: bench.Cell{Game: game, Labels: [2]string{"en", "ar"}}, N: 1}}
+	r.Report.Opponents[game] = map[string]map[string]bench.Versus{"builtin:random": {"en": {}, "he": {}}}
+	for _, c := range []bench.Cell{{Labels: [2]string{"en", "ar"}}, {Labels: [2]string{"he", "he"}}, {Labels: [2]string{"en", "en"}, Opponent: "builtin:random"}} {
+		c.Game = game
+		r.Report.Stopped = append(r.Report.Stopped, bench.StoppedCell{Cell: c, N: 1})
+	}
 	marked := map[string]int{} // cells by table and row
 	caption, name, notes := "", "", 0
 	for _, n := range elements(t, mustWrite(t, r)) {
@@ -214,7 +219,8 @@ func TestPageMarksEarlyStops(t *testing.T) {
 		}
 	}
 	want := map[string]int{
-		"a, en": 4, "a, ar": 4, // in two maps the pair and the mean
+		"a, en": 5, "a, ar": 4, // in two maps the pair and the mean; against the opponent
+		"Margin of seat 0, a, he":         1,
 		"a, ColonelBlotto-v0, en over ar": 1,
 		"Mean over the games, en":         1, "Mean over the games, ar": 1, game + ", en": 1, game + ", ar": 1,
 		"Language gap, " + game: 1, "Language gap, mean": 1, "The runs, language gap": 1,
@@ -315,9 +321,11 @@ func TestPageIsDeterministic(t *testing.T) {
 // Runs of one model are told apart by their folders.
 func TestRunNames(t *testing.T) {
 	a, b := testRun(t, "m", "en", "ar"), testRun(t, "m", "en", "ar")
-	names := runNames([]Run{a, b, testRun(t, "n", "en", "ar")})
-	if names[0] == names[1] || !strings.HasPrefix(names[0], "m (") || names[2] != "n" {
-		t.Errorf("%v", names)
+	page := mustWrite(t, a, b, testRun(t, "n", "en", "ar"))
+	for _, want := range []string{"m (" + filepath.Base(a.Games.Dir) + ")", "m (" + filepath.Base(b.Games.Dir) + ")", "n"} {
+		if !strings.Contains(page, `<th scope="col">`+want+`</th>`) {
+			t.Errorf("no run is called %q", want)
+		}
 	}
 }
 

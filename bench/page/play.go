@@ -3,8 +3,6 @@ package page
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 
 	"selfplay/bench"
 )
@@ -69,24 +67,16 @@ func (b *builder) perfect(run int, r *bench.Report) table {
 
 func opponents(name string, r *bench.Report) table {
 	t := table{Caption: clean(name), Corner: "language", Head: []string{"game", "opponent", "margin", "in seat 0", "in seat 1"}}
-	for _, game := range r.Experiment.Games {
-		for _, opponent := range slices.Sorted(maps.Keys(r.Opponents[game])) {
-			for _, lang := range r.Labels {
-				v, ok := r.Opponents[game][opponent][lang]
-				if !ok {
-					continue
-				}
-				stopped := r.EarlyAgainst(game, lang, opponent)
-				cells := []cell{plain(game), plain(opponent), early(withInterval(cell{Text: signed(v.Margin)}, v.CI, true), stopped), none, none}
-				for seat := range v.Seat {
-					if v.Seat[seat] != nil {
-						cells[3+seat] = early(withOptional(cell{Text: signed(*v.Seat[seat])}, v.SeatCI[seat]), stopped)
-					}
-				}
-				t.addRow(lang, cells...)
+	r.EachVersus(func(game, opponent, lang string, v bench.Versus) {
+		stopped := r.EarlyAgainst(game, lang, opponent)
+		cells := []cell{plain(game), plain(opponent), early(withInterval(cell{Text: signed(v.Margin)}, v.CI, true), stopped), none, none}
+		for seat := range v.Seat {
+			if v.Seat[seat] != nil {
+				cells[3+seat] = early(withOptional(cell{Text: signed(*v.Seat[seat])}, v.SeatCI[seat]), stopped)
 			}
 		}
-	}
+		t.addRow(lang, cells...)
+	})
 	return t
 }
 

@@ -67,7 +67,7 @@ func lineBlock(line, lang string) block {
 	d := screen.DirectionOf(line, lang)
 	b := block{Text: line, Dir: dirName(d.Right), Board: d.Board}
 	if d.Own {
-		b.Lang = tag(lang)
+		b.Lang = clean(tag(lang))
 	}
 	return b
 }

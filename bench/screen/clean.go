@@ -15,12 +15,19 @@ import (
 // spelling need stay. Newlines stay too; a tab becomes the blanks that it stands
 // for. What it gives, it gives back unchanged.
 func Clean(s string) string {
-	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n")
-	if strings.ContainsFunc(s, mustShow) {
-		s = named(s)
-	}
+	s = Harmless(strings.ReplaceAll(s, "\r\n", "\n"))
 	if strings.ContainsRune(s, '\t') {
 		s = expanded(s)
+	}
+	return s
+}
+
+// Harmless is Clean for a part of a text: tabs stay, as how wide they are hangs on
+// what stands before them.
+func Harmless(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if strings.ContainsFunc(s, mustShow) {
+		s = named(s)
 	}
 	return s
 }

@@ -60,8 +60,8 @@ func TestHarness(t *testing.T) {
 		}
 		for _, lang := range langs {
 			seen := map[string]int{}
-			for row, prompt := range sheet.prompts[lang] {
-				q := &sheet.data[lang].Questions[row]
+			for row := range sheet.data[lang].Questions {
+				q, prompt := &sheet.data[lang].Questions[row], sheet.prompts[lang](row)
 				of := task + b.langs[lang]
 				if q.Subject != "" {
 					of += "_" + q.Subject

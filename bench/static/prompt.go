@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// Prompts are the texts behind which the letters are scored, one for each
-// question: solved examples, if any, and the question up to where its answer
-// begins. Examples are the first ones of the same subject.
-func (b *Benchmark) Prompts(d *Data, shots int) ([]string, error) {
-	if shots == 0 {
-		return b.without(d.Questions), nil
-	}
-	if b.examples == nil {
+// Prompts gives the text behind which the letters are scored for the question of a
+// row: solved examples, if any, and the question up to where its answer begins. It
+// is made when it is asked for, since all of them with their examples are large.
+// Examples are the first ones of the same subject.
+func (b *Benchmark) Prompts(d *Data, shots int) (func(row int) string, error) {
+	switch {
+	case shots == 0:
+		return func(row int) string { return b.prompt(&d.Questions[row]) }, nil
+	case b.examples == nil:
 		return b.amongQuestions(d.Questions, shots)
 	}
 	bySubject := map[string]string{}
@@ -24,23 +25,15 @@ func (b *Benchmark) Prompts(d *Data, shots int) ([]string, error) {
 			bySubject[q.Subject] += b.solved(q)
 		}
 	}
-	prompts := b.without(d.Questions)
-	for i := range prompts {
-		subject := d.Questions[i].Subject
-		if count[subject] < shots {
+	for i := range d.Questions {
+		if subject := d.Questions[i].Subject; count[subject] < shots {
 			return nil, fmt.Errorf("%d examples of %s are wanted, and %s has %d: give fewer --shots", shots, subject, d.examplesFrom, count[subject])
 		}
-		prompts[i] = bySubject[subject] + prompts[i]
 	}
-	return prompts, nil
-}
-
-func (b *Benchmark) without(questions []Question) []string {
-	prompts := make([]string, len(questions))
-	for i := range questions {
-		prompts[i] = b.prompt(&questions[i])
-	}
-	return prompts
+	return func(row int) string {
+		q := &d.Questions[row]
+		return bySubject[q.Subject] + b.prompt(q)
+	}, nil
 }
 
 // solved is a question with its answer, as an example.
@@ -49,24 +42,24 @@ func (b *Benchmark) solved(q *Question) string {
 }
 
 // amongQuestions takes the first of the questions themselves as examples, but
-// for the one that is asked.
-func (b *Benchmark) amongQuestions(questions []Question, shots int) ([]string, error) {
-	prompts := b.without(questions)
-	for i := range prompts {
-		var examples strings.Builder
-		found := 0
-		for k := 0; k < len(questions) && found < shots; k++ {
-			if questions[k] != questions[i] {
-				examples.WriteString(b.solved(&questions[k]))
+// for the one that is asked, and what equals it.
+func (b *Benchmark) amongQuestions(questions []Question, shots int) (func(row int) string, error) {
+	equal := map[Question]int{}
+	for _, q := range questions {
+		if equal[q]++; len(questions)-equal[q] < shots {
+			return nil, fmt.Errorf("%d examples are wanted, and there are %d questions: give fewer --shots", shots, len(questions))
+		}
+	}
+	return func(row int) string {
+		var text strings.Builder
+		for k, found := 0, 0; found < shots; k++ {
+			if questions[k] != questions[row] {
+				text.WriteString(b.solved(&questions[k]))
 				found++
 			}
 		}
-		if found < shots {
-			return nil, fmt.Errorf("%d examples are wanted, and there are %d questions: give fewer --shots", shots, len(questions))
-		}
-		prompts[i] = examples.String() + prompts[i]
-	}
-	return prompts, nil
+		return text.String() + b.prompt(&questions[row])
+	}, nil
 }
 
 // A Codec turns text into a model's tokens. *inference.Codec is one.

@@ -1,9 +1,7 @@
 package static
 
 import (
-	"context"
 	"fmt"
-	"runtime"
 	"slices"
 
 	"selfplay/inference"
@@ -34,45 +32,8 @@ func (t *Text) cells() int {
 	return len(t.Context) + n
 }
 
-const (
-	leastShared = 32 // tokens at the beginning that are worth a copy
-	mostReads   = 64 // rows of one step whose logits are read: they are large
-)
-
-// Score gives done the sums of the log-probabilities of each text's choices, in
-// the order in which texts end. What neighbouring texts share at the beginning is
-// computed once. It stops early at the first error, of done too, and when ctx ends.
-func Score(ctx context.Context, e Scorer, texts []Text, done func(i int, choices []float64) error) error {
-	runtime.LockOSThread() // as whoever drives an engine does
-	defer runtime.UnlockOSThread()
-	p, err := newPlanner(e.Limits(), texts)
-	if err != nil {
-		return err
-	}
-	for {
-		s := p.next()
-		if s == nil {
-			return nil
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		for _, c := range s.batch.Copies {
-			if err := e.Copy(c); err != nil {
-				return err
-			}
-		}
-		scores, err := e.Score(&s.batch, s.wanted)
-		if err != nil {
-			return err
-		}
-		for _, j := range p.ended(s, scores) {
-			if err := done(j.text, j.sums()); err != nil {
-				return err
-			}
-		}
-	}
-}
+// mostReads are the rows of one step whose logits are read: they are large.
+const mostReads = 64
 
 // A planner packs texts into steps. It has no engine: it makes batches, and is
 // told what came of them.
@@ -80,7 +41,8 @@ type planner struct {
 	limits inference.Limits
 	block  int // cells of each slot's block
 	texts  []Text
-	rest   []group  // not begun
+	queue  *queue   // of what is not begun
+	most   int      // texts that are taken from it at once
 	open   []*group // whose beginning lies in a slot
 	jobs   []*job   // being computed, the longest-running first
 	free   []int    // slots
@@ -122,43 +84,23 @@ type step struct {
 	reads  int
 }
 
-func newPlanner(l inference.Limits, texts []Text) (*planner, error) {
-	longest := 0
-	for i := range texts {
-		t := &texts[i]
-		if len(t.Context) == 0 || len(t.Choices) == 0 || slices.ContainsFunc(t.Choices, func(c []int32) bool { return len(c) == 0 }) {
-			return nil, fmt.Errorf("text %d has no tokens to be scored", i)
-		}
-		longest = max(longest, t.cells())
-	}
+// newPlanner plans for an engine with these limits; most is how many texts it may
+// take at once.
+func newPlanner(l inference.Limits, texts []Text, longest int, q *queue, most int) (*planner, error) {
 	if longest > l.Cells {
 		return nil, fmt.Errorf("a text takes %d tokens; a slot holds %d", longest, l.Cells)
 	}
-	p := &planner{limits: l, block: l.BlockFor(longest), texts: texts}
+	p := &planner{limits: l, block: l.BlockFor(longest), texts: texts, queue: q, most: most}
 	for slot := range min(l.Slots, l.Pool/p.block) {
 		p.free = append(p.free, slot)
 	}
-	p.rest = p.groups(len(p.free) > 1)
-	return p, nil
-}
-
-// groups are the texts in order. Only where there is a slot to copy from do they
-// share anything.
-func (p *planner) groups(share bool) (all []group) {
-	for i := range p.texts {
-		if n := len(all); share && n > 0 {
-			g := &all[n-1]
-			if c := common(p.texts[g.from].Context, p.texts[i].Context); c >= leastShared {
-				if g.to-g.from == 1 || c < g.shared {
-					g.shared = c
-				}
-				g.to = i + 1
-				continue
-			}
-		}
-		all = append(all, group{from: i, to: i + 1})
+	switch len(p.free) {
+	case 0:
+		return nil, fmt.Errorf("a text takes %d tokens; the cache holds %d", longest, l.Pool)
+	case 1: // there is none to copy from
+		p.most = 1
 	}
-	return all
+	return p, nil
 }
 
 // common is how many tokens both begin with, but for the last one, whose logits
@@ -173,7 +115,7 @@ func common(a, b []int32) int {
 	return n
 }
 
-// next is the next step; nil when all is done. What was begun first goes first.
+// next is the next step; nil when nothing is left. What was begun first goes first.
 func (p *planner) next() *step {
 	s := &step{budget: p.limits.Tokens}
 	for _, j := range p.jobs {
@@ -183,13 +125,11 @@ func (p *planner) next() *step {
 		p.advance(s, g)
 	}
 	p.open = slices.DeleteFunc(p.open, func(g *group) bool { return g.from == g.to })
-	for len(p.rest) > 0 && s.budget > 0 && len(s.batch.Rows) < p.limits.Rows {
-		g := &p.rest[0]
-		// Whoever waits for a beginning needs another slot than that.
-		if len(p.free) == 0 || g.shared > 0 && len(p.free) == 1 {
+	for s.budget > 0 && len(s.batch.Rows) < p.limits.Rows {
+		g := p.queue.take(len(p.free), p.most)
+		if g == nil {
 			break
 		}
-		p.rest = p.rest[1:]
 		g.slot = p.take()
 		p.advance(s, g)
 		if g.from < g.to {
@@ -197,7 +137,7 @@ func (p *planner) next() *step {
 		}
 	}
 	if len(s.batch.Rows) == 0 {
-		if len(p.jobs) > 0 || len(p.open) > 0 || len(p.rest) > 0 {
+		if len(p.jobs) > 0 || len(p.open) > 0 {
 			panic("static: no text goes on")
 		}
 		return nil

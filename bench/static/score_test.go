@@ -7,6 +7,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"selfplay/inference"
@@ -20,6 +23,8 @@ type scripted struct {
 	held     map[int]int // positions that each slot holds
 	computed int         // tokens
 	steps    int
+	fail     int             // at this step; 0: never
+	failing  *sync.WaitGroup // who does not fail waits for those that do
 }
 
 func newScripted(l inference.Limits) *scripted {
@@ -38,7 +43,13 @@ func (s *scripted) Copy(c inference.Copy) error {
 }
 
 func (s *scripted) Score(b *inference.Batch, wanted [][]int32) ([][]float64, error) {
-	s.steps++
+	if s.steps++; s.steps == s.fail {
+		s.failing.Done()
+		return nil, fmt.Errorf("step %d fails", s.steps)
+	}
+	if s.fail == 0 && s.failing != nil {
+		s.failing.Wait()
+	}
 	if len(b.Rows) > s.limits.Rows || b.Tokens() > s.limits.Tokens {
 		return nil, fmt.Errorf("%d rows of %d tokens", len(b.Rows), b.Tokens())
 	}
@@ -119,13 +130,13 @@ func TestScore(t *testing.T) {
 	} {
 		e := newScripted(l)
 		got := map[int][]float64{}
-		err := Score(t.Context(), e, texts, func(i int, choices []float64) error {
+		err := Score(t.Context(), []Scorer{e}, texts, func(i int, choices []float64) error {
 			if got[i] != nil {
 				t.Errorf("text %d ended twice", i)
 			}
 			got[i] = choices
 			return nil
-		})
+		}, nil)
 		if err != nil || len(got) != len(texts) {
 			t.Fatalf("%+v: %d of %d texts: %v", l, len(got), len(texts), err)
 		}
@@ -142,20 +153,68 @@ func TestScore(t *testing.T) {
 	}
 }
 
+// TestScoreShared: several engines score each text once, the same as one does, also
+// when some of them fail in the middle; when all have, that is an error.
+func TestScoreShared(t *testing.T) {
+	texts := manyTexts(400)
+	l := inference.Limits{Rows: 3, Tokens: 64, Slots: 5, Cells: 160, Pool: 800, Least: 160}
+	one := l
+	one.Slots, one.Pool = 1, 160
+	for _, fail := range [][3]int{{}, {5, 0, 0}, {0, 40, 1}, {7, 7, 7}} { // at which step of each engine
+		var engines []Scorer
+		failing := &sync.WaitGroup{}
+		for i, at := range fail {
+			e := newScripted([]inference.Limits{l, one, l}[i])
+			e.fail, e.failing = at, failing
+			failing.Add(min(at, 1))
+			engines = append(engines, e)
+		}
+		got := map[int][]float64{}
+		var lost []int
+		err := Score(t.Context(), engines, texts, func(i int, choices []float64) error {
+			if got[i] != nil {
+				t.Errorf("text %d ended twice", i)
+			}
+			got[i] = choices
+			return nil
+		}, func(i int, _ error) { lost = append(lost, i) })
+		if fail == [3]int{7, 7, 7} {
+			if err == nil || !strings.Contains(err.Error(), "no replica is left: step 7") || len(lost) != 3 {
+				t.Errorf("%v, lost %v", err, lost)
+			}
+			continue
+		}
+		if err != nil || len(got) != len(texts) {
+			t.Fatalf("%v: %d of %d texts: %v", fail, len(got), len(texts), err)
+		}
+		for i := range texts {
+			if !reflect.DeepEqual(got[i], slowly(texts[i])) {
+				t.Errorf("%v: text %d has %v, want %v", fail, i, got[i], slowly(texts[i]))
+			}
+		}
+		for i, at := range fail {
+			if e := engines[i].(*scripted); at > 0 && e.steps != at || slices.Contains(lost, i) != (at > 0) {
+				t.Errorf("%v: engine %d took %d steps, lost %v", fail, i, e.steps, lost)
+			}
+		}
+	}
+}
+
 func TestScoreStops(t *testing.T) {
 	l := inference.Limits{Rows: 2, Tokens: 100, Slots: 2, Cells: 160, Pool: 320, Least: 160}
 	ctx, stop := context.WithCancel(t.Context())
 	n := 0
-	err := Score(ctx, newScripted(l), manyTexts(50), func(int, []float64) error { n++; stop(); return nil })
+	err := Score(ctx, []Scorer{newScripted(l)}, manyTexts(50), func(int, []float64) error { n++; stop(); return nil }, nil)
 	if !errors.Is(err, context.Canceled) || n == 0 || n > 2 {
 		t.Errorf("%d texts ended, %v", n, err)
 	}
 	full := errors.New("the disk is full")
-	if err := Score(t.Context(), newScripted(l), manyTexts(50), func(int, []float64) error { return full }); !errors.Is(err, full) {
+	two := []Scorer{newScripted(l), newScripted(l)}
+	if err := Score(t.Context(), two, manyTexts(50), func(int, []float64) error { return full }, nil); !errors.Is(err, full) {
 		t.Error(err)
 	}
 	for _, bad := range []Text{{}, {Context: []int32{1}}, {Context: []int32{1}, Choices: [][]int32{{}}}, {Context: make([]int32, 161), Choices: [][]int32{{1}}}} {
-		if err := Score(t.Context(), newScripted(l), []Text{bad}, nil); err == nil {
+		if err := Score(t.Context(), []Scorer{newScripted(l)}, []Text{bad}, nil, nil); err == nil {
 			t.Errorf("%v is scored", bad)
 		}
 	}
@@ -177,7 +236,7 @@ func TestScoreModel(t *testing.T) {
 		}
 		score := func(texts ...Text) [][]float64 {
 			got := make([][]float64, len(texts))
-			if err := Score(t.Context(), m, texts, func(i int, choices []float64) error { got[i] = choices; return nil }); err != nil {
+			if err := Score(t.Context(), []Scorer{m}, texts, func(i int, choices []float64) error { got[i] = choices; return nil }, nil); err != nil {
 				t.Fatal(err)
 			}
 			return got

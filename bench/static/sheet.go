@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -17,7 +18,7 @@ type Sheet struct {
 	Shots     int
 	Limit     int // questions of a subject and language at most; 0: all
 	data      map[string]*Data
-	prompts   map[string][]string
+	prompts   map[string]func(row int) string
 	asked     map[string][]int // rows, in the order in which they are asked
 }
 
@@ -29,7 +30,7 @@ func NewSheet(b *Benchmark, dir string, langs []string, shots, limit int) (*Shee
 	if shots < 0 || limit < 0 {
 		return nil, fmt.Errorf("--shots and --limit must not be negative")
 	}
-	s := &Sheet{Benchmark: b, Langs: langs, Shots: shots, Limit: limit, data: map[string]*Data{}, prompts: map[string][]string{}, asked: map[string][]int{}}
+	s := &Sheet{Benchmark: b, Langs: langs, Shots: shots, Limit: limit, data: map[string]*Data{}, prompts: map[string]func(row int) string{}, asked: map[string][]int{}}
 	for _, lang := range langs {
 		d, err := b.Read(dir, lang, shots > 0)
 		if err != nil {
@@ -128,8 +129,11 @@ func (s *Sheet) missing(f *Folder) (all []Answer) {
 
 // Open encodes the questions that the folder has no answers to, with all the
 // codecs at once. A question with its examples is given as many tokens as room.
-func (s *Sheet) Open(ctx context.Context, codecs []Codec, f *Folder, room int) (*Open, error) {
+// shown is told how many there are after each, by one goroutine at a time.
+func (s *Sheet) Open(ctx context.Context, codecs []Codec, f *Folder, room int, shown func(n int)) (*Open, error) {
 	o := &Open{keys: s.missing(f)}
+	var mu sync.Mutex
+	encoded := 0
 	o.Texts = make([]Text, len(o.keys))
 	encoding, ctx := errgroup.WithContext(ctx)
 	for worker, codec := range codecs {
@@ -143,9 +147,13 @@ func (s *Sheet) Open(ctx context.Context, codecs []Codec, f *Folder, room int) (
 					return err
 				}
 				k := &o.keys[i]
-				if o.Texts[i], k.Cut, err = e.encode(s.prompts[k.Lang][k.Row], room); err != nil {
+				if o.Texts[i], k.Cut, err = e.encode(s.prompts[k.Lang](k.Row), room); err != nil {
 					return fmt.Errorf("question %d in %s: %w", k.Row+1, k.Lang, err)
 				}
+				mu.Lock()
+				encoded++
+				shown(encoded)
+				mu.Unlock()
 			}
 			return nil
 		})
@@ -153,11 +161,12 @@ func (s *Sheet) Open(ctx context.Context, codecs []Codec, f *Folder, room int) (
 	return o, encoding.Wait()
 }
 
-// Ask scores the open questions and keeps the answers; shown is told how many
-// there are after each.
-func (o *Open) Ask(ctx context.Context, e Scorer, f *Folder, shown func(n int)) error {
+// Ask has the engines score the open questions, and keeps the answers; shown is
+// told how many there are after each, lost of each engine that fails while others
+// go on.
+func (o *Open) Ask(ctx context.Context, engines []Scorer, f *Folder, shown func(n int), lost func(engine int, err error)) error {
 	n := 0
-	return Score(ctx, e, o.Texts, func(i int, choices []float64) error {
+	return Score(ctx, engines, o.Texts, func(i int, choices []float64) error {
 		a := o.keys[i]
 		a.Scores = [4]float64(choices)
 		if err := f.Keep(a); err != nil {
@@ -166,5 +175,5 @@ func (o *Open) Ask(ctx context.Context, e Scorer, f *Folder, shown func(n int)) 
 		n++
 		shown(n)
 		return nil
-	})
+	}, lost)
 }

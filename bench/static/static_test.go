@@ -78,8 +78,8 @@ func TestBelebelePrompt(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, err := b.Prompts(d, c.shots)
-		if err != nil || p[0] != c.want || d.Questions[0].Answer != c.answer {
-			t.Errorf("%s: %q, %v; want %q", c.lang, p, err, c.want)
+		if err != nil || p(0) != c.want || d.Questions[0].Answer != c.answer {
+			t.Errorf("%s: %q, %v; want %q", c.lang, p(0), err, c.want)
 		}
 	}
 	d, _ := b.Read(dir, "en", true)
@@ -116,8 +116,8 @@ func TestGlobalMMLUPrompt(t *testing.T) {
 	}
 	p, err := b.Prompts(d, 2)
 	want := "س1\nA. 1\nB. 2\nC. 3\nD. 4\nAnswer: C\n\n" + "س2\nA. 5\nB. 6\nC. 7\nD. 8\nAnswer: A\n\n" + "كم عظمة؟\nA. 100\nB. 206\nC. 300\nD. 7\nAnswer:"
-	if err != nil || p[0] != want || d.Questions[0].Answer != 1 {
-		t.Errorf("%q, %v; want %q", p, err, want)
+	if err != nil || p(0) != want || d.Questions[0].Answer != 1 {
+		t.Errorf("%q, %v; want %q", p(0), err, want)
 	}
 	if _, err := b.Prompts(d, 4); err == nil || !strings.Contains(err.Error(), "4 examples of anatomy are wanted, and "+d.examplesFrom+" has 3") {
 		t.Error(err)
@@ -254,8 +254,9 @@ func TestResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	open, err := sheet.Open(t.Context(), []Codec{spelled{}, spelled{}}, f, 1000)
-	if err != nil || len(open.Texts) != 1 || open.keys[0].Row != 5 {
+	shown := 0
+	open, err := sheet.Open(t.Context(), []Codec{spelled{}, spelled{}}, f, 1000, func(n int) { shown = n })
+	if err != nil || shown != 1 || len(open.Texts) != 1 || open.keys[0].Row != 5 {
 		t.Fatalf("%+v, %v", open, err)
 	}
 	if err := f.Keep(Answer{Lang: "en", Row: 5, Gold: "B", Scores: [4]float64{-5, -1, -5, -1}}); err != nil {

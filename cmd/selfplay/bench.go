@@ -146,7 +146,7 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 		return play(c, f, o)
 	}
 	opts := inference.Options{Slots: f.slots, Cells: f.context, Pool: f.pool, Cache: inference.Cache(f.cache), Tokens: f.chunk, Threads: f.threads, Weights: inference.Weights(keptWeights(f, e)), Think: f.think}
-	if !f.quiet && isTerminal(c.ErrOrStderr()) {
+	if !f.quiet && movesCursor(c.ErrOrStderr()) {
 		opts.Progress = loading(c.ErrOrStderr())
 	}
 	at, err := f.choose(c.ErrOrStderr(), who.path, opts)
@@ -160,7 +160,7 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 	}
 	at.here(&opts)
 	var m *inference.Model
-	if err := openTuned(c, who, at, opts, func(o inference.Options) (err error) {
+	if err := openTuned(c, who, at, f.context, opts, func(o inference.Options) (err error) {
 		m, err = inference.Open(who.path, o)
 		return err
 	}); err != nil {
@@ -190,7 +190,7 @@ func describe(w io.Writer, who player, codec *inference.Codec, plans ...string) 
 // benchReplicas plays on several processes.
 func benchReplicas(c *cobra.Command, f *benchFlags, who player, at *site, opts inference.Options, cfg scheduler.Config, o bench.Options) error {
 	stderr := shared(c)
-	r, err := loadReplicas(c, who, at, opts)
+	r, err := loadReplicas(c, who, at, f.context, opts)
 	if err != nil {
 		return err
 	}
@@ -206,16 +206,17 @@ func benchReplicas(c *cobra.Command, f *benchFlags, who player, at *site, opts i
 	return play(c, f, o)
 }
 
-// loadReplicas has them load the model, unless the user interrupts it.
-func loadReplicas(c *cobra.Command, who player, at *site, opts inference.Options) (r *replicas, err error) {
+// loadReplicas has them load the model, unless the user interrupts it. context is
+// what tuned settings are for.
+func loadReplicas(c *cobra.Command, who player, at *site, context int, opts inference.Options) (r *replicas, err error) {
 	ctx, stop := interruptible(c)
 	defer stop()
-	err = openTuned(c, who, at, opts, func(opts inference.Options) (err error) {
+	err = openTuned(c, who, at, context, opts, func(opts inference.Options) (err error) {
 		r, err = openReplicas(ctx, c.ErrOrStderr(), who.path, at.replicas(opts), opts.Progress)
 		return err
 	})
 	if ctx.Err() != nil {
-		err = fmt.Errorf("stopped (%w) before the model was loaded: nothing was played", ctx.Err())
+		err = fmt.Errorf("stopped (%w) before the model was loaded", ctx.Err())
 	}
 	return r, err
 }
@@ -299,12 +300,7 @@ func printSummary(w io.Writer, f *benchFlags, sum bench.Summary) error {
 	if !f.json {
 		return nil
 	}
-	line, err := json.Marshal(sum)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s\n", line)
-	return err
+	return printJSON(w, sum)
 }
 
 // check refuses what is wrong whatever the model and the games are.
@@ -475,10 +471,7 @@ func settings(p inference.Plan) map[string]string {
 }
 
 func isTerminal(w io.Writer) bool {
-	if shared, ok := w.(*sharedWriter); ok {
-		w = shared.w
-	}
-	f, ok := w.(*os.File)
+	f, ok := fileOf(w)
 	if !ok {
 		return false
 	}

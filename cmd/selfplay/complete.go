@@ -35,7 +35,7 @@ games, languages, models, run folders. Once for all new shells:
   selfplay completion fish | source`,
 		Args: asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			root, w := c.Root(), c.OutOrStdout()
+			root, w := c.Root(), stdout(c)
 			switch args[0] {
 			case "bash":
 				return root.GenBashCompletionV2(w, true)

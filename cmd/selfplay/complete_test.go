@@ -31,7 +31,7 @@ func TestComplete(t *testing.T) {
 		{"ben", "bench", ":4"},
 		{"completion ", "bash zsh fish", noFiles},
 		{"completion bash ", "", noFiles},
-		{"rep", "report", noFiles},
+		{"repor", "report", noFiles},
 		{"bench --weights ", "auto file bf16", noFiles},
 		{"bench --cache q", "q8_0", noFiles},
 		{"bench --device g", "gpu", noFiles},

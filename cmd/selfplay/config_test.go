@@ -145,7 +145,7 @@ func TestConfigFaults(t *testing.T) {
 		line string
 		says string
 	}{
-		{"lang = en\n", ":1", "no command has a flag --lang: did you mean langs?"},
+		{"langss = en\n", ":1", "no command has a flag --langss: did you mean langs?"},
 		{"\n[bench]\nmax_tokens = 3", ":3", "selfplay bench has no flag --max_tokens: did you mean max-tokens?"},
 		{"[bench]\nformat = csv", ":2", "selfplay bench has no flag --format"},
 		{"[bnech]\nn = 3", ":2", "[bnech] is no command: did you mean bench?"},

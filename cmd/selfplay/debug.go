@@ -178,7 +178,7 @@ func greedyCommand() *cobra.Command {
 			}
 			defer at.close()
 			at.here(&o)
-			if isTerminal(c.ErrOrStderr()) {
+			if movesCursor(c.ErrOrStderr()) {
 				o.Progress = loading(c.ErrOrStderr())
 			}
 			m, err := inference.Open(path, o)
@@ -282,5 +282,5 @@ func toJSON(v any) ([]byte, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
-	return bytes.TrimRight(b.Bytes(), "\n"), err
+	return harmlessJSON(bytes.TrimRight(b.Bytes(), "\n")), err
 }

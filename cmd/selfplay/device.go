@@ -21,12 +21,12 @@ type deviceFlags struct {
 	replicas     int
 }
 
-// addTo adds the flags; only runs of games can have several replicas.
+// addTo adds the flags; only what can be shared out can have several replicas.
 func (f *deviceFlags) addTo(fl *pflag.FlagSet, several bool) {
 	fl.StringVar(&f.device, "device", "auto", "what computes the model: gpu, cpu, or auto: the GPUs if the machine has any, which must be usable then")
 	if several {
 		fl.StringVar(&f.gpus, "gpus", "all", "the GPUs that are used: all, or the numbers that nvidia-smi shows or UUIDs, with commas between")
-		fl.IntVar(&f.replicas, "replicas", 0, "processes that each load the model and play their part of the games; --slots and --pool are for each (default: one for every GPU, or for as many GPUs as hold the model; on the CPU, whose --threads they share, this process alone)")
+		fl.IntVar(&f.replicas, "replicas", 0, "processes that each load the model and do their part of the work; --slots and the like are for each (default: one for every GPU, or for as many GPUs as hold the model; on the CPU, whose --threads they share, this process alone)")
 	} else {
 		f.gpus, f.replicas = "all", 1
 	}

@@ -114,7 +114,7 @@ func (d *checkup) run(c *cobra.Command, w io.Writer, model string, device *devic
 			at.here(&o)
 		}
 	}
-	if isTerminal(c.ErrOrStderr()) {
+	if movesCursor(c.ErrOrStderr()) {
 		o.Progress = loading(c.ErrOrStderr())
 	}
 	d.Program, d.Machine, d.Folders = programVersions(), inference.Inspect(), folders()

@@ -13,6 +13,7 @@ import (
 
 	"selfplay/bench/static"
 	"selfplay/inference"
+	"selfplay/inference/gpus"
 )
 
 // evalFlags are the flags of `selfplay eval` as given.
@@ -21,6 +22,9 @@ type evalFlags struct {
 	langs            []string
 	shots, limit     int
 	json             bool
+
+	weights               string
+	slots, chunk, threads int
 	deviceFlags
 }
 
@@ -48,7 +52,11 @@ func evalCommand() *cobra.Command {
 	fl.IntVar(&f.shots, "shots", 0, "solved examples in front of each question (default: 5 for global-mmlu, none for belebele)")
 	fl.IntVar(&f.limit, "limit", 0, "questions of each language, and of each subject where there are some, at most; 0: all")
 	fl.StringVar(&f.run, "run", "", "folder that keeps the answers; what is answered there is not asked again (default: runs/eval-NAME-MODEL-HASH)")
-	f.deviceFlags.addTo(fl, false)
+	fl.StringVar(&f.weights, "weights", "auto", "types that the weights are computed in: file, bf16 (expands types that are slow for many rows), or auto: as the answers in --run have them, as tuned, or what is faster as a rule")
+	fl.IntVar(&f.slots, "slots", 0, "questions at once (default: as tuned, or what memory allows, at most 64)")
+	fl.IntVar(&f.chunk, "chunk", 0, "tokens computed in one step (default: as tuned, or 512)")
+	fl.IntVar(&f.threads, "threads", 0, "CPU threads (default: as tuned, or one for every core)")
+	f.deviceFlags.addTo(fl, true)
 	fl.BoolVar(&f.json, "json", false, "one JSON object on standard output; the tables go to standard error")
 	return c
 }
@@ -71,6 +79,12 @@ func runEval(c *cobra.Command, f *evalFlags, name string) error {
 	if who.policy != nil {
 		return usagef("--model %s: it has no probabilities that could be compared", f.model)
 	}
+	if f.slots < 0 || f.chunk < 0 || f.threads < 0 {
+		return usagef("--slots, --chunk and --threads must not be negative")
+	}
+	if w := inference.Weights(f.weights); w != inference.WeightsAuto && w != inference.WeightsFile && w != inference.WeightsBF16 {
+		return usagef("--weights %s: give auto, file or bf16", f.weights)
+	}
 	if err := f.deviceFlags.check(); err != nil {
 		return err
 	}
@@ -82,6 +96,9 @@ func runEval(c *cobra.Command, f *evalFlags, name string) error {
 		fmt.Fprintln(c.ErrOrStderr(), note)
 	}
 	s := static.Settings{Benchmark: b.Name, Asked: b.Asked, Shots: f.shots, Model: who.id}
+	if f.weights != string(inference.WeightsAuto) {
+		s.Weights = f.weights
+	}
 	if f.run == "" {
 		f.run = filepath.Join("runs", "eval-"+b.Name+"-"+folderName(who.id.Name, s))
 	}
@@ -108,49 +125,51 @@ func runEval(c *cobra.Command, f *evalFlags, name string) error {
 
 // answerOpen asks what the folder has no answers to.
 func answerOpen(ctx context.Context, c *cobra.Command, f *evalFlags, who player, sheet *static.Sheet, folder *static.Folder, s static.Settings) error {
-	done := waiting(c.ErrOrStderr(), "turning the questions into tokens")
-	open, err := encode(ctx, who, sheet, folder)
-	done()
-	if err != nil || len(open.Texts) == 0 {
-		return err
+	if sheet.Missing(folder) == 0 {
+		return nil
 	}
-	w := c.ErrOrStderr()
-	opts := inference.Options{Cells: open.Longest(), Weights: inference.Weights(folder.Weights())}
-	if opts.Weights == "" {
-		opts.Weights = inference.WeightsAuto
+	stderr := shared(c)
+	opts := inference.Options{Slots: f.slots, Cells: defaultContext, Tokens: f.chunk, Threads: f.threads, Weights: inference.Weights(f.weights), Plain: true}
+	if kept := folder.Weights(); kept != "" {
+		opts.Weights = inference.Weights(kept)
 	}
-	at, err := f.choose(w, who.path, opts)
+	at, err := f.choose(stderr, who.path, opts) // before what takes long
 	if err != nil {
 		return err
 	}
 	defer at.close()
-	at.here(&opts)
-	if isTerminal(w) {
-		opts.Progress = loading(w)
-	}
-	m, err := inference.Open(who.path, opts)
+	open, err := encode(ctx, stderr, who, sheet, folder)
 	if err != nil {
 		return err
 	}
-	defer m.Close()
-	describe(w, who, m.Codec, m.Plan.String())
-	s.Weights = string(m.Plan.Kind)
+	opts.Cells = open.Longest()
+	m, err := openScorers(ctx, c, who, at, opts)
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	describe(stderr, who, m.codec, m.plans...)
+	s.Weights = string(m.weights)
 	if err := folder.Begin(s); err != nil {
 		return err
 	}
-	return open.Ask(ctx, m, folder, showQuestions(w, sheet.Count(), len(open.Texts)))
+	shown := showCount(stderr, "", sheet.Count()-len(open.Texts), sheet.Count())
+	return open.Ask(ctx, m.engines, folder, shown, func(_ int, err error) {
+		tell(stderr, fmt.Sprintf("selfplay: warning: %v; the questions that it had begun are asked again", err))
+	})
 }
 
 // encode turns questions into tokens before the model is loaded, so that its
 // slots are as long as the longest of them.
-func encode(ctx context.Context, who player, sheet *static.Sheet, folder *static.Folder) (*static.Open, error) {
+func encode(ctx context.Context, w io.Writer, who player, sheet *static.Sheet, folder *static.Folder) (*static.Open, error) {
 	trained, err := inference.TrainedContext(who.path)
 	if err != nil {
 		return nil, err
 	}
 	const each, most = 1000, 8 // a vocabulary takes a second to load, and memory
 	var codecs []static.Codec
-	for range min(1+sheet.Missing(folder)/each, most, runtime.GOMAXPROCS(0)) {
+	missing := sheet.Missing(folder)
+	for range min(1+missing/each, most, runtime.GOMAXPROCS(0)) {
 		codec, err := inference.OpenCodec(who.path)
 		if err != nil {
 			return nil, err
@@ -158,29 +177,98 @@ func encode(ctx context.Context, who player, sheet *static.Sheet, folder *static
 		defer codec.Close()
 		codecs = append(codecs, codec)
 	}
-	return sheet.Open(ctx, codecs, folder, trained)
+	return sheet.Open(ctx, codecs, folder, trained, showCount(w, "encoding: ", 0, missing))
 }
 
-// showQuestions shows how many of all questions are answered: on one line of a
-// terminal, elsewhere now and then on a new one.
-func showQuestions(w io.Writer, all, open int) func(n int) {
+// scorers are what a model is loaded into: this process, or replicas.
+type scorers struct {
+	engines []static.Scorer
+	codec   *inference.Codec
+	plans   []string
+	weights inference.Weights
+	close   func()
+}
+
+// openScorers loads the model where it is to be computed.
+func openScorers(ctx context.Context, c *cobra.Command, who player, at *site, opts inference.Options) (*scorers, error) {
+	if movesCursor(c.ErrOrStderr()) {
+		opts.Progress = loading(c.ErrOrStderr())
+	}
+	if at.processes() {
+		inference.HideGPUs() // they are the replicas'
+		return openThere(c, who, at, opts)
+	}
+	at.here(&opts)
+	return openHere(ctx, c, who, at, opts)
+}
+
+// openHere loads the model into this process. What an interrupt leaves half
+// loaded ends with the program.
+func openHere(ctx context.Context, c *cobra.Command, who player, at *site, opts inference.Options) (*scorers, error) {
+	var model *inference.Model
+	err := openTuned(c, who, at, defaultContext, opts, func(o inference.Options) error {
+		loaded := make(chan error, 1)
+		go func() {
+			m, err := inference.Open(who.path, o)
+			model = m
+			loaded <- err
+		}()
+		select {
+		case err := <-loaded:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &scorers{
+		engines: []static.Scorer{model}, codec: model.Codec, plans: []string{model.Plan.String()}, weights: model.Plan.Kind,
+		close: func() { model.Close() },
+	}, nil
+}
+
+// openThere loads the model into processes of their own, and has their GPUs
+// watched.
+func openThere(c *cobra.Command, who player, at *site, opts inference.Options) (*scorers, error) {
+	r, err := loadReplicas(c, who, at, defaultContext, opts)
+	if err != nil {
+		return nil, err
+	}
+	m := &scorers{codec: r.codecs[0], plans: r.plans(), weights: r.engines[0].Plan.Kind, close: r.close}
+	for _, e := range r.engines {
+		m.engines = append(m.engines, e)
+	}
+	if at.lib != nil {
+		watch := at.watch(r, gpus.Clock{})
+		watch.Start(nil)
+		m.close = func() { watch.Stop(); r.close() }
+	}
+	return m, nil
+}
+
+// showCount shows how many of all questions are done: on one line of a terminal,
+// elsewhere now and then on a new one. The function that it gives is told how many
+// of those that were open are.
+func showCount(w io.Writer, doing string, before, all int) func(n int) {
 	start := time.Now()
 	shown, interval, begin, end := start, 10*time.Second, "", "\n"
-	if isTerminal(w) {
+	if movesCursor(w) {
 		interval, begin, end = 200*time.Millisecond, "\r", "\x1b[K"
 	}
 	return func(n int) {
 		now := time.Now()
-		if now.Sub(shown) < interval && n < open {
+		if now.Sub(shown) < interval && n < all-before {
 			return
 		}
 		shown = now
-		if n == open {
-			end = "\n"
+		if n == all-before && begin != "" {
+			end += "\n"
 		}
 		perS := float64(n) / max(now.Sub(start), time.Millisecond).Seconds()
-		left := time.Duration(float64(open-n) / perS * float64(time.Second))
-		fmt.Fprintf(w, "%s%d of %d questions, %.3g a second, %v left%s", begin, all-open+n, all, perS, left.Round(time.Second), end)
+		left := time.Duration(float64(all-before-n) / perS * float64(time.Second))
+		fmt.Fprintf(w, "%s%s%d of %d questions, %.3g a second, %v left%s", begin, doing, before+n, all, perS, left.Round(time.Second), end)
 	}
 }
 

@@ -47,7 +47,7 @@ func exportCommand() *cobra.Command {
 			if format == bench.FormatParquet && isTerminal(c.OutOrStdout()) {
 				return usagef("--format parquet: no text for a terminal: name a file with --out")
 			}
-			w := bufio.NewWriterSize(c.OutOrStdout(), 1<<16)
+			w := bufio.NewWriterSize(stdout(c), 1<<16)
 			if err := write(w); err != nil {
 				return err
 			}

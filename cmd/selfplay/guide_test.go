@@ -13,7 +13,7 @@ import (
 // guides are the pages whose commands a reader is to type: what stands in their
 // blocks of sh is run, in an empty folder, in the order of the page.
 var guides = []string{
-	"bench/REPRODUCE.md", "bench/STORE.md", "bench/TRUST.md",
+	"bench/REPRODUCE.md", "bench/STORE.md", "bench/TRUST.md", "bench/cluster/README.md",
 	"games/NEW_GAME.md", "inference/NEW_MODEL.md", "locales/NEW_LANGUAGE.md",
 }
 
@@ -43,7 +43,7 @@ func TestGuides(t *testing.T) {
 			for _, block := range shBlock.FindAllStringSubmatch(string(text), -1) {
 				script.WriteString(block[1])
 			}
-			if calls := strings.Count(script.String(), "selfplay "); calls < 3 {
+			if calls := strings.Count(script.String(), "selfplay "); calls < 2 {
 				t.Fatalf("%d calls of the program", calls)
 			}
 			dir := t.TempDir()
@@ -53,7 +53,7 @@ func TestGuides(t *testing.T) {
 			writeProgram(t, bin, "sqlite3", `[ -f "$1" ] || { echo "no $1" >&2; exit 1; }`) // views_test.go asks the views
 			c := exec.Command("bash", "-euo", "pipefail", "-c", script.String())
 			c.Dir = dir
-			c.Env = append(os.Environ(), asProgram+"=1", asGuide+"=1", "PATH="+bin+":"+os.Getenv("PATH"), "XDG_CONFIG_HOME="+dir)
+			c.Env = append(os.Environ(), asProgram+"=1", asGuide+"=1", "PATH="+bin+":"+os.Getenv("PATH"), "XDG_CONFIG_HOME="+dir, "XDG_CACHE_HOME="+dir)
 			if out, err := c.CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s\n%s", err, script.String(), out)
 			}
@@ -88,14 +88,18 @@ func writeProgram(t *testing.T, dir, name, body string) {
 func asInGuide(args []string) []string {
 	args = slices.Clone(args)
 	small := "synthetic:qwen3-tiny"
-	plays := args[0] == "bench" && !slices.Contains(args, "--reason-in")
+	plays := (args[0] == "bench" || args[0] == "slurm") && !slices.Contains(args, "--reason-in")
 	if plays {
 		small = "builtin:random"
 	}
 	for i, arg := range args {
-		if i > 0 && args[i-1] == "--model" && strings.HasPrefix(arg, "ollama:") {
+		if i > 0 && args[i-1] == "--model" && (strings.HasPrefix(arg, "ollama:") || strings.HasPrefix(arg, "models/")) {
 			args[i] = small
 		}
+	}
+	if i := slices.Index(args, "--accuracy"); i >= 0 { // the reader's model is the same in both
+		text, _ := os.ReadFile(args[i+1])
+		os.WriteFile(args[i+1], []byte(strings.ReplaceAll(string(text), "synthetic:qwen3-tiny", "builtin:random")), 0o644)
 	}
 	switch {
 	case plays:
@@ -103,7 +107,7 @@ func asInGuide(args []string) []string {
 	case args[0] == "bench":
 		args = append(args, "--n", "1", "--max-tokens", "2", "--threads", "1")
 	case args[0] == "eval":
-		args = append(args, "--limit", "1", "--shots", "0", "--threads", "1")
+		args = append(args, "--limit", "1", "--shots", "0")
 	}
 	return args
 }
@@ -121,7 +125,7 @@ func TestGuidesAreListed(t *testing.T) {
 		}
 	}
 	link := regexp.MustCompile(`\]\(([^):#]+)(#[^)]*)?\)`)
-	for _, page := range append([]string{"README.md", "bench/PERFORMANCE.md", "bench/cluster/README.md"}, guides...) {
+	for _, page := range append([]string{"README.md", "bench/PERFORMANCE.md"}, guides...) {
 		path := filepath.Join("../..", page)
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -161,5 +165,26 @@ func TestTrustNamesTests(t *testing.T) {
 	}
 	if named < 40 {
 		t.Errorf("%d tests are named", named)
+	}
+}
+
+// writeQuestions are a published set of one question in each of two languages, twice.
+func writeQuestions(t *testing.T, dir string) {
+	t.Helper()
+	sets := map[string]string{
+		"belebele/data/%s.jsonl":    `{"flores_passage": "The sea is deep.", "question": "What is deep?", "mc_answer1": "the sea", "mc_answer2": "a hill", "mc_answer3": "a tree", "mc_answer4": "a house", "correct_answer_num": "1"}`,
+		"Global-MMLU/%s/test.jsonl": `{"sample_id": "astronomy/test/0", "subject": "astronomy", "question": "What is round?", "option_a": "the moon", "option_b": "a stair", "option_c": "a door", "option_d": "a fork", "answer": "A"}`,
+	}
+	langs := map[string][]string{"belebele/data/%s.jsonl": {"eng_Latn", "deu_Latn"}, "Global-MMLU/%s/test.jsonl": {"en", "de"}}
+	for name, line := range sets {
+		for _, lang := range langs[name] {
+			path := filepath.Join(dir, strings.ReplaceAll(name, "%s", lang))
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(line+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 // from; false if there is none, if it can't move its cursor, or if it is another
 // program's by now, as for one started in the background.
 func terminalFor(stderr *sharedWriter, stdin io.Reader) (out, in *os.File, ok bool) {
-	out, isFile := stderr.w.(*os.File)
+	out, isFile := fileOf(stderr)
 	if term := os.Getenv("TERM"); !isFile || !isTerminal(out) || term == "" || term == "dumb" {
 		return nil, nil, false
 	}
@@ -76,6 +76,7 @@ func (m terminalModel) View() tea.View {
 func (m terminalModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tick:
+		m.v.guard.taken() // it is drawn by now
 		m.Model = m.See(m.v.Snapshot())
 		return m, nextTick()
 	case tea.WindowSizeMsg:

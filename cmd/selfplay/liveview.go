@@ -48,6 +48,7 @@ func playInView(ctx context.Context, c *cobra.Command, quiet bool, o bench.Optio
 		over: make(chan struct{}), gone: make(chan struct{}),
 	}
 	o.Viewer, o.Hold, o.Progress = v, gate.Hold, v
+	o.Doing = func(what string) func() { v.Note(what); return func() {} } // the screen shows that time goes by
 	v.start()
 	defer v.close() // also if it panics: what that says is to be read
 	return bench.Play(ctx, o)
@@ -61,12 +62,15 @@ type liveView struct {
 	stderr  *sharedWriter
 	in, out *os.File
 
+	guard *guard // nil: none could be started
+
 	over chan struct{} // closed when there is nothing more to show
 	gone chan struct{} // closed when the screen is gone
 
 	mu       sync.Mutex
 	program  *tea.Program // nil before the screen is up
 	up       bool
+	killed   bool     // by a second signal
 	released bool     // up, but the terminal is the shell's, see suspension
 	said     []string // what was written to standard error while the screen was up
 	progress string   // the last line of progress meanwhile
@@ -85,7 +89,13 @@ func (v *liveView) start() {
 			return
 		case <-time.After(viewAfter):
 		}
+		var err error
+		if v.guard, err = startGuard(v.in); err != nil {
+			fmt.Fprintf(v.stderr, "selfplay: warning: %v: should this program be killed, reset gives the terminal back\n", err)
+		}
+		defer v.guard.close()
 		v.show()
+		v.guard.given()
 	}()
 }
 
@@ -103,9 +113,10 @@ func (v *liveView) show() {
 	_, err := program.Run()
 	v.mu.Lock()
 	v.up = false
+	killed := v.killed
 	v.mu.Unlock()
 	v.give()
-	if err != nil {
+	if err != nil && !killed {
 		fmt.Fprintf(v.stderr, "selfplay: warning: the view of the run was lost (%v); lines of progress follow\n", err)
 	}
 }
@@ -124,6 +135,10 @@ func (v *liveView) close() {
 	case <-v.patience(released):
 		if program != nil && !released {
 			go program.Kill()
+			select { // what follows would be lost with the screen
+			case <-v.gone:
+			case <-time.After(patientFor):
+			}
 		}
 	}
 	v.mu.Lock()
@@ -135,8 +150,8 @@ func (v *liveView) close() {
 		return
 	}
 	io.WriteString(v.stderr, line)
-	for _, line := range live.Last(v.Snapshot()) {
-		fmt.Fprintln(v.stderr, line)
+	if last := live.Last(v.Snapshot()); last != "" {
+		fmt.Fprintln(v.stderr, last)
 	}
 }
 
@@ -146,6 +161,7 @@ func (v *liveView) release(released bool) {
 	v.released = released
 	v.mu.Unlock()
 	if released {
+		v.guard.given()
 		v.give()
 	} else {
 		v.stderr.divert(v.take)
@@ -212,6 +228,7 @@ func (v *liveView) obey(signals <-chan os.Signal) {
 		}
 		v.mu.Lock()
 		program := v.program
+		v.killed = true
 		v.mu.Unlock()
 		done := make(chan struct{})
 		go func() {

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 	"os"
 	"runtime/debug"
 	"selfplay/bench/cluster"
+	"selfplay/bench/screen"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -27,6 +29,7 @@ func usagef(format string, a ...any) error { return usageError{fmt.Errorf(format
 func main() {
 	// The runtime logs its own loading; what matters of it comes as errors.
 	slog.SetLogLoggerLevel(slog.LevelError)
+	log.SetOutput(&door{w: os.Stderr})
 	// Go's own memory is small beside the model's, and while its collector runs
 	// the runtime's threads, one a core, wait for each other.
 	debug.SetGCPercent(gcPercent)
@@ -38,14 +41,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := rootCommand()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	var log logs
+	root.SetOut(&door{w: stdout})
+	root.SetErr(&door{w: stderr})
+	var logged logs
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if err := applySettings(c); err != nil {
 			return err
 		}
-		return log.open(c, args)
+		return logged.open(c, args)
 	}
 	c, err := root.ExecuteC()
 	code := 0
@@ -55,9 +58,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		if usage := (usageError{}); errors.As(err, &usage) {
 			code = 2
 		}
-		fmt.Fprintln(stderr, "selfplay:", err)
+		fmt.Fprintln(stderr, "selfplay:", screen.Harmless(err.Error()))
 	}
-	log.close(code, err)
+	logged.close(code, err)
 	return code
 }
 
@@ -73,7 +76,7 @@ func rootCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(benchCommand(), tuneCommand(), reportCommand(), exportCommand(), replayCommand(), playCommand(), mergeCommand(), slurmCommand(), evalCommand(), modelsCommand(), localesCommand(), doctorCommand(), debugCommand(), replicaCommand())
+	root.AddCommand(benchCommand(), tuneCommand(), reportCommand(), exportCommand(), replayCommand(), playCommand(), mergeCommand(), slurmCommand(), evalCommand(), modelsCommand(), localesCommand(), doctorCommand(), debugCommand(), replicaCommand(), guardCommand())
 	root.AddCommand(configCommand(), completionCommand(), versionCommand())
 	root.PersistentFlags().String("config", "", "file of your defaults (default: selfplay/config in the user's folder for configuration); see selfplay config")
 	logFlags(root)

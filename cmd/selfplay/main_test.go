@@ -36,7 +36,11 @@ func TestMain(m *testing.M) {
 		if slices.Contains(os.Args, replicaName) {
 			killLater()
 		}
-		code := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+		args := os.Args[1:]
+		if os.Getenv(asGuide) != "" {
+			args = asInGuide(args)
+		}
+		code := run(args, os.Stdin, os.Stdout, os.Stderr)
 		if file := os.Getenv(statusFile); file != "" {
 			status, _ := os.ReadFile("/proc/self/status")
 			os.WriteFile(file, status, 0o644)

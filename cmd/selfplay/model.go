@@ -127,7 +127,7 @@ func withFinder(c *cobra.Command, quiet bool, do func(context.Context, *files.Fi
 // showProgress shows how much is done of what takes long: on one line of a
 // terminal, elsewhere only what it is.
 func showProgress(w io.Writer) func(doing string, share float64) {
-	terminal := isTerminal(w)
+	terminal := movesCursor(w)
 	was, percent := "", 0
 	return func(doing string, share float64) {
 		if !terminal && doing != was {

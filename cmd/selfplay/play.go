@@ -72,7 +72,7 @@ func runPlay(c *cobra.Command, f *playFlags) error {
 	if err := warnOfLocales(c.ErrOrStderr(), set, []string{job.Game}, slices.Compact(slices.Clone(job.Langs[:]))); err != nil {
 		return err
 	}
-	o := person.Options{Job: job, Seat: f.seat, Opponent: who.id.Name, In: c.InOrStdin(), Out: c.OutOrStdout(), Screen: screenOf(c.OutOrStdout())}
+	o := person.Options{Job: job, Seat: f.seat, Opponent: who.id.Name, In: c.InOrStdin(), Out: stdout(c), Screen: screenOf(c.OutOrStdout())}
 	if in, ok := o.In.(*os.File); !ok || !term.IsTerminal(in.Fd()) {
 		o.Echo = true
 	}
@@ -140,7 +140,7 @@ func (f *playFlags) job(who player, set *locales.Set) (scheduler.Job, error) {
 func (f *playFlags) load(c *cobra.Command, who player) (*inference.Model, error) {
 	w := c.ErrOrStderr()
 	opts := inference.Options{Slots: 1, Cells: f.context, Weights: inference.WeightsAuto, Think: f.think}
-	if isTerminal(w) {
+	if movesCursor(w) {
 		opts.Progress = loading(w)
 	}
 	at, err := f.choose(w, who.path, opts)
@@ -150,7 +150,7 @@ func (f *playFlags) load(c *cobra.Command, who player) (*inference.Model, error)
 	defer at.close()
 	at.here(&opts)
 	var m *inference.Model
-	err = openTuned(c, who, at, opts, func(o inference.Options) (err error) {
+	err = openTuned(c, who, at, f.context, opts, func(o inference.Options) (err error) {
 		m, err = inference.Open(who.path, o)
 		return err
 	})

@@ -80,7 +80,7 @@ func TestPlayRefuses(t *testing.T) {
 		{"--model builtin:random --seed -1", "seed is -1"},
 		{"--model synthetic:qwen3-tiny --prompt x", "--prompt x: give default"},
 		{"--model synthetic:qwen3-tiny --max-tokens -1", "--max-tokens"},
-		{"--model builtin:random extra", "unknown command"},
+		{"--model builtin:random extra", "play got the arguments extra"},
 	} {
 		r := selfplay("", append([]string{"play"}, strings.Fields(c.args)...)...)
 		if r.code != 2 || !strings.Contains(r.stderr, c.says) || strings.Count(r.stderr, "\n") != 1 || r.stdout != "" {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -37,9 +36,12 @@ func replayCommand() *cobra.Command {
 what the rules made of them. GAME is an ID, a part of one, or a number from the list.
 On a terminal keys do it; into a pipe, or with --plain, the list or the whole game is
 written as text.`,
-		Example: `  selfplay replay runs/X                                # look through it
-  selfplay replay runs/X --lang ar --cause length       # the games that both are true of
-  selfplay replay runs/X en-ar/3 --html game.html       # a page to share`,
+		Example: `  # look through it
+  selfplay replay runs/X
+  # the games that both are true of
+  selfplay replay runs/X --lang ar --cause length
+  # a page to share
+  selfplay replay runs/X en-ar/3 --html game.html`,
 		Args: asUsage(cobra.RangeArgs(1, 2)),
 		RunE: func(c *cobra.Command, args []string) error { return runReplay(c, f, args) },
 	}
@@ -79,7 +81,7 @@ func runReplay(c *cobra.Command, f *replayFlags, args []string) error {
 		return err
 	}
 	if keys(c) && !f.plain && !f.json {
-		return replay.View(c.Context(), run, filter, nil, c.InOrStdin(), c.OutOrStdout())
+		return replay.View(c.Context(), run, filter, nil, c.InOrStdin(), stdout(c))
 	}
 	return f.list(c.OutOrStdout(), run, filter)
 }
@@ -138,11 +140,9 @@ func (f *replayFlags) filter(e bench.Experiment) (bench.Filter, error) {
 
 func (f *replayFlags) list(out io.Writer, run *bench.Run, filter bench.Filter) error {
 	w := bufio.NewWriter(out)
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
 	err := run.List(filter, func(l bench.Listed) error {
 		if f.json {
-			return enc.Encode(l)
+			return printJSON(w, l)
 		}
 		_, err := fmt.Fprintln(w, replay.Row(l))
 		return err
@@ -172,7 +172,7 @@ func replayGame(c *cobra.Command, f *replayFlags, run *bench.Run, name string) e
 		return nil
 	}
 	if keys(c) && !f.plain {
-		return replay.View(c.Context(), run, bench.Filter{}, &rec, c.InOrStdin(), c.OutOrStdout())
+		return replay.View(c.Context(), run, bench.Filter{}, &rec, c.InOrStdin(), stdout(c))
 	}
 	return replay.WriteGame(c.OutOrStdout(), run.Experiment, rec, screenOf(c.OutOrStdout()))
 }
@@ -216,7 +216,7 @@ func keys(c *cobra.Command) bool {
 
 // screenOf is the terminal that is written to; nil: it is none.
 func screenOf(w io.Writer) *screen.Screen {
-	f, ok := w.(*os.File)
+	f, ok := fileOf(w)
 	if !ok || !term.IsTerminal(f.Fd()) {
 		return nil
 	}

@@ -234,7 +234,7 @@ func shared(c *cobra.Command) *sharedWriter {
 
 // tell writes a line, in place of one that shows progress if a terminal does.
 func tell(w io.Writer, line string) {
-	if isTerminal(w) {
+	if movesCursor(w) {
 		line = "\r\x1b[K" + line
 	}
 	fmt.Fprintln(w, line)

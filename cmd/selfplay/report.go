@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -80,11 +79,11 @@ func runReport(c *cobra.Command, f *reportFlags, runs []string) error {
 	}
 	if out := c.OutOrStdout(); len(reports) == 1 {
 		if f.json {
-			return json.NewEncoder(out).Encode(reports[0])
+			return printJSON(out, reports[0])
 		}
 		return reports[0].WriteText(out, runs[0])
 	} else if f.json {
-		return json.NewEncoder(out).Encode(all)
+		return printJSON(out, all)
 	}
 	return all.WriteText(c.OutOrStdout())
 }

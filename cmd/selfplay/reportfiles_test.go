@@ -19,7 +19,7 @@ func TestReportFiles(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"a.csv": "lang,accuracy\nen,0.9\nar,0.4\nhe,0.5\n", "w.csv": "lang,words\nen,1e12\nar,1e10\nhe,1e9\n",
-		"other.json": `{"benchmark":"belebele","model":"other","langs":{"en":{"accuracy":0.5}}}`, "zh.csv": "lang,accuracy\nzh,0.9\n",
+		"other.json": `{"benchmark":"belebele","model":{"name":"other"},"langs":{"en":{"accuracy":0.5}}}`, "zh.csv": "lang,accuracy\nzh,0.9\n",
 	} {
 		if err := os.WriteFile(path(name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

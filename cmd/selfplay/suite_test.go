@@ -94,7 +94,7 @@ func (m *silentModel) End(int32) bool                     { return true }
 // Each seat has the system prompt of its label, and is shown the game in its
 // interface language, whatever the other seat has.
 func TestSeatsOfLabels(t *testing.T) {
-	f := &benchFlags{games: []string{"Nim"}, langs: []string{"en", "fr", "zh"}, n: 1, prompt: "conditioned", think: "auto", cache: "f16"}
+	f := &benchFlags{games: []string{"Nim"}, langs: []string{"en", "fr", "zh"}, n: 1, prompt: "conditioned", think: "auto", cache: "f16", weights: "auto"}
 	f.device, f.replicas = "auto", 1
 	f.reasonIn, f.interfaces = []string{"es"}, []string{"zh"}
 	set := locales.Embedded()
@@ -157,7 +157,7 @@ func TestOpponent(t *testing.T) {
 	args := []string{"bench", "--model", "builtin:random", "--opponent", "builtin:optimal", "--games", "TicTacToe,Nim", "--langs", "en,he", "--n", "20", "--run", dir}
 	r := selfplay("", args...)
 	if r.code != 0 || !strings.Contains(r.stderr, "planned: 160 games: 2 games x 2 languages against builtin:optimal x 2 roles x 20\n") ||
-		!strings.Contains(r.stdout, "\nTicTacToe-v0 builtin:optimal ") {
+		!strings.Contains(r.stdout, "\nbuiltin:optimal  ±") {
 		t.Fatalf("code %d, %s%s", r.code, r.stdout, r.stderr)
 	}
 	seats := map[[2]string]int{}

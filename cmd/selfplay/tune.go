@@ -114,7 +114,7 @@ func measure(c *cobra.Command, w io.Writer, f *tuneFlags, who player, at *site) 
 		Open: func(weights string, threads int) (inference.Engine, error) {
 			o := opts
 			o.Threads, o.Weights = threads, inference.Weights(weights)
-			if isTerminal(c.ErrOrStderr()) {
+			if movesCursor(c.ErrOrStderr()) {
 				o.Progress = loading(c.ErrOrStderr())
 			}
 			m, err := inference.Open(who.path, o)
@@ -149,9 +149,10 @@ func tunedKey(model bench.Model, context int, at *site) bench.TunedKey {
 }
 
 // openTuned has open load the model for a run, and says how. What the command
-// line leaves open is as it was tuned, if it was, and the plan's choice otherwise.
-func openTuned(c *cobra.Command, who player, at *site, o inference.Options, open func(inference.Options) error) error {
-	tuned, note, err := withTuned(who.id, at, o)
+// line leaves open is as it was tuned for contexts of that size, if it was, and the
+// plan's choice otherwise.
+func openTuned(c *cobra.Command, who player, at *site, context int, o inference.Options, open func(inference.Options) error) error {
+	tuned, note, err := withTuned(who.id, at, context, o)
 	if err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ func openTuned(c *cobra.Command, who player, at *site, o inference.Options, open
 }
 
 // withTuned fills in what the options leave open, and gives a note of that.
-func withTuned(model bench.Model, at *site, o inference.Options) (_ inference.Options, note string, err error) {
+func withTuned(model bench.Model, at *site, context int, o inference.Options) (_ inference.Options, note string, err error) {
 	if o.Slots > 0 && o.Tokens > 0 && o.Threads > 0 && o.Weights != inference.WeightsAuto {
 		return o, "", nil
 	}
@@ -181,7 +182,7 @@ func withTuned(model bench.Model, at *site, o inference.Options) (_ inference.Op
 	if err != nil {
 		return o, "", err
 	}
-	t, found, err := bench.ReadTuned(dir, tunedKey(model, o.Cells, at))
+	t, found, err := bench.ReadTuned(dir, tunedKey(model, context, at))
 	if err != nil || !found {
 		return o, "", err
 	}

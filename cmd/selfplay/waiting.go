@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"sync/atomic"
 	"time"
 )
@@ -15,7 +16,7 @@ func waiting(w io.Writer, doing string) (done func()) {
 
 // waitingWith shows besides what more tells: how far it is.
 func waitingWith(w io.Writer, doing string, more func() string) (done func()) {
-	if !isTerminal(w) {
+	if !movesCursor(w) {
 		return func() {}
 	}
 	stop, stopped := make(chan struct{}), make(chan struct{})
@@ -39,6 +40,9 @@ func waitingWith(w io.Writer, doing string, more func() string) (done func()) {
 		<-stopped
 	}
 }
+
+// movesCursor is true of a terminal on which a line can be written over.
+func movesCursor(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
 
 // waitLine is short enough for a terminal's line.
 func waitLine(doing, more string, took time.Duration) string {

@@ -144,20 +144,52 @@ func (e *Engine) Forward(b *inference.Batch) error {
 	e.c.begin(kindForward)
 	e.c.out = appendBatch(e.c.out, b, e.copies)
 	e.copies = e.copies[:0]
-	if err := e.c.send(); err != nil {
-		return e.lose(err)
-	}
-	kind, contents, err := e.c.receive()
+	contents, err := e.ask(kindTokens)
 	if err != nil {
-		return e.lose(err)
-	}
-	if kind != kindTokens {
-		return e.other(kind, contents)
+		return err
 	}
 	if err := readTokens(contents, b.Rows); err != nil {
 		return e.lose(err)
 	}
 	return nil
+}
+
+// Score has the child do the copies since the last batch, and its model Score
+// this one.
+func (e *Engine) Score(b *inference.Batch, wanted [][]int32) ([][]float64, error) {
+	if e.lost != nil {
+		return nil, e.lost
+	}
+	if len(wanted) != len(b.Rows) {
+		return nil, fmt.Errorf("%d rows, and wanted tokens for %d", len(b.Rows), len(wanted))
+	}
+	e.c.begin(kindScore)
+	e.c.out = appendBatch(appendWanted(e.c.out, wanted), b, e.copies)
+	e.copies = e.copies[:0]
+	contents, err := e.ask(kindScores)
+	if err != nil {
+		return nil, err
+	}
+	scores, err := readScores(contents, b.Rows, wanted)
+	if err != nil {
+		return nil, e.lose(err)
+	}
+	return scores, nil
+}
+
+// ask sends the message that was begun, and waits for an answer of that kind.
+func (e *Engine) ask(want byte) ([]byte, error) {
+	if err := e.c.send(); err != nil {
+		return nil, e.lose(err)
+	}
+	kind, contents, err := e.c.receive()
+	if err != nil {
+		return nil, e.lose(err)
+	}
+	if kind != want {
+		return nil, e.other(kind, contents)
+	}
+	return contents, nil
 }
 
 // other is the error that an answer of another kind is.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -39,6 +40,26 @@ func (e *fakeEngine) Forward(b *inference.Batch) error {
 	}
 	return e.fail
 }
+
+// Score notes what it is asked, and scores a token by that and the row.
+func (e *fakeEngine) Score(b *inference.Batch, wanted [][]int32) ([][]float64, error) {
+	if len(wanted) != len(b.Rows) {
+		return nil, errors.New("other rows are wanted")
+	}
+	scores := make([][]float64, len(b.Rows))
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		e.seen = append(e.seen, fmt.Sprint(*r))
+		for _, t := range wanted[i] {
+			if r.Sample {
+				scores[i] = append(scores[i], scored(r, t))
+			}
+		}
+	}
+	return scores, e.fail
+}
+
+func scored(r *inference.Row, token int32) float64 { return -math.Pi * float64(drawn(r)-token) }
 
 // drawn depends on all of a row.
 func drawn(r *inference.Row) int32 {

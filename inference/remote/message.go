@@ -19,7 +19,7 @@ import (
 
 // protocol is the version of the messages. Raise it with every change to them, or
 // to a type of inference that they hold.
-const protocol = 1
+const protocol = 2
 
 // mostBytes is far more than a step of any engine takes.
 const mostBytes = 1 << 26
@@ -33,6 +33,8 @@ const (
 	kindGreeting            // to the parent: the engine is open, as JSON
 	kindTokens              // to the parent: int32 for each row that samples
 	kindFailed              // to the parent: one byte, whether it is inference.NoRoom, and the error's text
+	kindScore               // to the child: the tokens wanted behind each row, see appendWanted, and a batch
+	kindScores              // to the parent: float64 for each token wanted behind a row that samples
 )
 
 var errTooLong = fmt.Errorf("a message of more than %d bytes", mostBytes)
@@ -202,6 +204,71 @@ func readTokens(b []byte, rows []inference.Row) error {
 		return fmt.Errorf("%d bytes of tokens do not belong to the batch", len(b))
 	}
 	return nil
+}
+
+// appendWanted writes the tokens that are wanted behind each row: for how many
+// rows, and for each how many and which.
+func appendWanted(b []byte, wanted [][]int32) []byte {
+	b = appendInts(b, len(wanted))
+	for _, tokens := range wanted {
+		b = appendInts(b, len(tokens))
+		for _, t := range tokens {
+			b = binary.LittleEndian.AppendUint32(b, uint32(t))
+		}
+	}
+	return b
+}
+
+// wanted reads what appendWanted wrote.
+func (f *fields) wanted() ([][]int32, error) {
+	rows := f.int()
+	if rows < 0 || rows > len(f.rest)/4 {
+		return nil, errBatch
+	}
+	all := make([][]int32, rows)
+	for i := range all {
+		n := f.int()
+		if n < 0 || n > len(f.rest)/4 {
+			return nil, errBatch
+		}
+		for range n {
+			all[i] = append(all[i], int32(f.int()))
+		}
+	}
+	if f.short {
+		return nil, errBatch
+	}
+	return all, nil
+}
+
+// appendScores writes the scores of the rows that sample.
+func appendScores(b []byte, rows []inference.Row, scores [][]float64) []byte {
+	for i := range rows {
+		if rows[i].Sample {
+			for _, s := range scores[i] {
+				b = binary.LittleEndian.AppendUint64(b, math.Float64bits(s))
+			}
+		}
+	}
+	return b
+}
+
+// readScores reads what appendScores wrote.
+func readScores(b []byte, rows []inference.Row, wanted [][]int32) ([][]float64, error) {
+	f := fields{rest: b}
+	scores := make([][]float64, len(rows))
+	for i := range rows {
+		if rows[i].Sample {
+			scores[i] = make([]float64, len(wanted[i]))
+			for k := range scores[i] {
+				scores[i][k] = f.float64()
+			}
+		}
+	}
+	if f.short || len(f.rest) > 0 {
+		return nil, fmt.Errorf("%d bytes of scores do not belong to the batch", len(b))
+	}
+	return scores, nil
 }
 
 // fields reads numbers one after the other. Behind the end they are 0.

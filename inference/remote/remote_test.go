@@ -21,7 +21,7 @@ func TestForward(t *testing.T) {
 	var got Request
 	var shares []float32
 	q := Request{Program: "v1", Model: "m.gguf", Options: inference.Options{
-		Slots: 1, Cells: 2, Pool: 3, Cache: "q8_0", Tokens: 4, Threads: 5, Weights: "bf16", GPU: true, Think: "off", Sharing: 2,
+		Slots: 1, Cells: 2, Pool: 3, Cache: "q8_0", Tokens: 4, Threads: 5, Weights: "bf16", GPU: true, Think: "off", Plain: true, Sharing: 2,
 		Progress: func(share float32) { shares = append(shares, share) },
 	}}
 	e, ended := serve(func(q Request) (inference.Engine, inference.Plan, error) {
@@ -78,6 +78,96 @@ func TestForward(t *testing.T) {
 		t.Errorf("closing again: %v", err)
 	}
 }
+
+// The child's model scores what the parent asks for, and its scores come back bit
+// by bit.
+func TestScore(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 5))
+	fake := &fakeEngine{}
+	e, ended := serve(func(Request) (inference.Engine, inference.Plan, error) { return fake, inference.Plan{}, nil })
+	if err := e.open(Request{Program: "v1"}); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 50 {
+		b := randomBatch(r, n)
+		want := clone(b)
+		wanted := make([][]int32, n)
+		for i := range wanted {
+			for range r.IntN(6) {
+				wanted[i] = append(wanted[i], r.Int32N(300_000))
+			}
+		}
+		for _, c := range b.Copies {
+			if err := e.Copy(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fake.seen = nil
+		scores, err := e.Score(b, wanted)
+		if err != nil || len(scores) != n || !slices.Equal(fake.seen, asSeen(want)) {
+			t.Fatalf("%d rows: %d scores, %v; the engine saw\n%v, want\n%v", n, len(scores), err, fake.seen, asSeen(want))
+		}
+		for i := range want.Rows {
+			row := &want.Rows[i]
+			if !row.Sample {
+				if scores[i] != nil {
+					t.Errorf("row %d does not sample: %v", i, scores[i])
+				}
+				continue
+			}
+			for k, token := range wanted[i] {
+				if len(scores[i]) != len(wanted[i]) || scores[i][k] != scored(row, token) {
+					t.Fatalf("row %d of %d: %v for %v", i, n, scores[i], wanted[i])
+				}
+			}
+		}
+	}
+	b := randomBatch(r, 3)
+	if _, err := e.Score(b, make([][]int32, 2)); err == nil || !strings.Contains(err.Error(), "wanted tokens for 2") {
+		t.Error(err)
+	}
+	fake.fail = errors.New("not a number")
+	if _, err := e.Score(b, make([][]int32, 3)); err == nil || err.Error() != "replica r0: not a number" {
+		t.Error(err)
+	}
+	fake.fail = nil
+	if err := e.Forward(b); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+	e.Close()
+	<-ended
+	if _, err := e.Score(b, make([][]int32, 3)); err == nil {
+		t.Error("Score after Close")
+	}
+}
+
+// An engine that does not score says so, and a child that answers other scores is
+// lost.
+func TestNoScores(t *testing.T) {
+	e, ended := serve(func(Request) (inference.Engine, inference.Plan, error) { return silent{}, inference.Plan{}, nil })
+	if err := e.open(Request{Program: "v1"}); err != nil {
+		t.Fatal(err)
+	}
+	b := &inference.Batch{Rows: []inference.Row{{Sample: true}, {}, {Sample: true}}}
+	wanted := [][]int32{{1, 2}, nil, {3}}
+	if _, err := e.Score(b, wanted); err == nil || !strings.Contains(err.Error(), "does not tell how likely") {
+		t.Error(err)
+	}
+	e.Close()
+	<-ended
+	for _, bytes := range [][]byte{answer(kindScores, make([]byte, 16)...), answer(kindScores, make([]byte, 25)...), answer(kindTokens, make([]byte, 8)...)} {
+		e, child := answers(bytes)
+		if _, err := e.Score(b, wanted); !errors.As(err, new(*Lost)) || child.killed != 1 {
+			t.Errorf("%x: %v", bytes, err)
+		}
+	}
+}
+
+// silent is an engine that does not score.
+type silent struct{ inference.Engine }
+
+func (silent) Limits() inference.Limits { return inference.Limits{} }
+func (silent) Close() error             { return nil }
 
 // Errors of the engine come back as they are, and it goes on.
 func TestEngineErrors(t *testing.T) {
@@ -206,6 +296,7 @@ func FuzzServe(f *testing.F) {
 	f.Add(answer(kindOpen, data...), answer(kindClose))
 	b := randomBatch(rand.New(rand.NewPCG(1, 4)), 3)
 	f.Add(answer(kindOpen, data...), answer(kindForward, appendBatch(nil, b, b.Copies)...))
+	f.Add(answer(kindOpen, data...), answer(kindScore, appendBatch(appendWanted(nil, [][]int32{{1, 2}, nil, {3}}), b, b.Copies)...))
 	f.Add([]byte{}, []byte{1, 0, 0, 0, kindForward})
 	f.Add([]byte{255, 255, 255, 3, 1}, answer(kindForward, make([]byte, 40)...))
 	f.Fuzz(func(t *testing.T, first, rest []byte) {
@@ -234,13 +325,17 @@ func FuzzServe(f *testing.F) {
 func FuzzAnswers(f *testing.F) {
 	data, _ := json.Marshal(greeting{Protocol: protocol, Program: "v1"})
 	f.Add(slices.Concat(answer(kindProgress, 0, 0, 0, 0), answer(kindGreeting, data...), answer(kindTokens, make([]byte, 8)...)))
+	f.Add(slices.Concat(answer(kindGreeting, data...), answer(kindScores, make([]byte, 24)...), answer(kindTokens, make([]byte, 8)...)))
 	f.Add(answer(kindFailed, 1, 'x'))
 	f.Add([]byte{255, 255, 255, 3, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		e, _ := answers(b)
 		if e.open(Request{Program: "v1"}) == nil {
 			batch := &inference.Batch{Rows: []inference.Row{{Sample: true}, {}, {Sample: true}}}
-			for e.Forward(batch) == nil {
+			for err := error(nil); err == nil; err = e.Forward(batch) {
+				if _, err = e.Score(batch, [][]int32{{1, 2}, nil, {3}}); err != nil {
+					break
+				}
 			}
 		}
 		e.Close()

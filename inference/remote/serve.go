@@ -160,6 +160,10 @@ func (s *server) serve(engine inference.Engine) error {
 			if err := s.forward(engine, m.contents); err != nil {
 				return err
 			}
+		case kindScore:
+			if err := s.score(engine, m.contents); err != nil {
+				return err
+			}
 		default:
 			return s.fail(fmt.Errorf("a message of unknown kind %d", m.kind))
 		}
@@ -182,15 +186,51 @@ func (s *server) forward(engine inference.Engine, contents []byte) error {
 }
 
 func compute(engine inference.Engine, b *inference.Batch) error {
+	if err := copies(engine, b); err != nil || len(b.Rows) == 0 {
+		return err
+	}
+	return engine.Forward(b)
+}
+
+func copies(engine inference.Engine, b *inference.Batch) error {
 	for _, c := range b.Copies {
 		if err := engine.Copy(c); err != nil {
 			return fmt.Errorf("copy of %d cells: %w", c.Cells, err)
 		}
 	}
-	if len(b.Rows) == 0 {
-		return nil
+	return nil
+}
+
+// A scorer is an engine that tells how likely tokens are, as *inference.Model does.
+type scorer interface {
+	Score(b *inference.Batch, wanted [][]int32) ([][]float64, error)
+}
+
+// score computes a batch and answers how likely the wanted tokens are.
+func (s *server) score(engine inference.Engine, contents []byte) error {
+	m, ok := engine.(scorer)
+	if !ok {
+		return s.fail(errors.New("this engine does not tell how likely tokens are"))
 	}
-	return engine.Forward(b)
+	f := fields{rest: contents}
+	wanted, err := f.wanted()
+	if err != nil {
+		return s.fail(err)
+	}
+	b, err := s.batches.read(f.rest)
+	if err != nil {
+		return s.fail(err)
+	}
+	if err := copies(engine, b); err != nil {
+		return s.fail(err)
+	}
+	scores, err := m.Score(b, wanted)
+	if err != nil {
+		return s.fail(err)
+	}
+	s.c.begin(kindScores)
+	s.c.out = appendScores(s.c.out, b.Rows, scores)
+	return s.c.send()
 }
 
 // fail answers with an error; its own is of sending that.

@@ -1,0 +1,157 @@
+package cluster
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the scripts in testdata")
+
+// plain is a job as most have it; odd one that quotes all it can.
+var (
+	plain = Slurm{
+		Program: "/opt/selfplay/bin/selfplay", Run: "/scratch/runs/paper", Work: "/home/ada", Shards: 8,
+		Bench: []string{"--suite", "paper", "--model", "models/Qwen3-8B"},
+		CPUs:  16, GPUs: "h100:4", Memory: "64G", Time: "12:00:00", Options: []string{"--account=physics", "--partition=gpu"},
+	}
+	odd = Slurm{
+		Program: "/opt/self play/bin/selfplay", Run: "/scratch/runs/it's $HOME 100%", Work: "/home/ada #1", Shards: 1,
+		Bench: []string{"--model", "a b.gguf", "--langs", ""},
+	}
+)
+
+// The scripts as they are written, to be read. Write them anew with -update.
+func TestScripts(t *testing.T) {
+	for name, script := range map[string][]byte{
+		"shards.sbatch": plain.ShardsScript(), "merge.sbatch": plain.MergeScript(), "odd-shards.sbatch": odd.ShardsScript(), "odd-merge.sbatch": odd.MergeScript(),
+	} {
+		path := filepath.Join("testdata", name)
+		if *update {
+			if err := os.WriteFile(path, script, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil || string(script) != string(want) {
+			t.Errorf("%v: %s is now\n%s", err, path, script)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		spoil func(*Slurm)
+		want  string
+	}{
+		{func(s *Slurm) {}, ""},
+		{func(s *Slurm) { s.Time = "1:00\n#SBATCH --uid=0" }, "no line breaks"},
+		{func(s *Slurm) { s.Run = "/a\"b" }, "no double quotes"},
+		{func(s *Slurm) { s.Options = []string{"account=physics"} }, "no option of sbatch"},
+		{func(s *Slurm) { s.Options = []string{"--a\r"} }, "no line breaks"},
+	} {
+		s := plain
+		c.spoil(&s)
+		if err := s.Check(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
+// A shell takes each argument as it was.
+func TestQuote(t *testing.T) {
+	for _, arg := range []string{"", "plain", "a b", "it's", `"`, "$HOME", "`id`", "a\\b", "a\nb", "*", "~", "#x", "!x", "--model=x", "é", "a=b;c"} {
+		out, err := exec.Command("bash", "-c", "printf %s "+Quote(arg)).Output()
+		if err != nil || string(out) != arg {
+			t.Errorf("%q became %q: %v", arg, out, err)
+		}
+	}
+}
+
+// A shard's program that says what it is given and what becomes of it: its exit code
+// is in $CODE, or it waits for SIGTERM if $WAIT is set.
+const stub = `#!/bin/bash
+printf '%s|' "$@" > "$OUT/args"
+echo "$GOMAXPROCS" > "$OUT/threads"
+[ "$WAIT" ] || exit "$CODE"
+trap 'echo >> "$OUT/terms"; again=$((again + 1)); [ "$again" = "$WAIT" ] && exit "$CODE"' TERM
+: > "$OUT/ready"
+while :; do read -t 0.02 <> <(:); done
+`
+
+// The script of the shards, on a machine without Slurm: what it hands to the
+// program, and what it does with signals and exit codes.
+func TestShardsScriptRuns(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		wait    string // signals that the program waits for before it ends
+		signals []string
+		code    string // of the program
+		restart string
+		want    int
+		requeue bool
+	}{
+		{"it ends well", "", nil, "0", "0", 0, false},
+		{"it fails", "", nil, "1", "0", 1, false},
+		{"wrong usage", "", nil, "2", "0", 2, false},
+		{"time is up", "1", []string{"USR1"}, "1", "3", 1, true},
+		{"time is up as it ends", "1", []string{"USR1"}, "0", "0", 0, false},
+		{"time is up for the hundredth time", "1", []string{"USR1"}, "1", "100", 1, false},
+		{"requeued or cancelled", "1", []string{"TERM"}, "1", "0", 1, false},
+		{"requeued, and it takes its time", "2", []string{"TERM", "TERM"}, "1", "0", 1, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := odd
+			s.Program, s.Run, s.CPUs = filepath.Join(dir, "the program"), filepath.Join(dir, "it's $HOME"), 3
+			path := filepath.Join(dir, "shards.sbatch")
+			for file, text := range map[string]string{s.Program: stub, path: string(s.ShardsScript()), filepath.Join(dir, "scontrol"): "#!/bin/bash\necho \"$@\" > \"$OUT/requeued\"\n"} {
+				if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			script := exec.Command("bash", path)
+			script.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "OUT="+dir, "WAIT="+c.wait, "CODE="+c.code,
+				"SLURM_CPUS_PER_TASK=3", "SLURM_RESTART_COUNT="+c.restart, "SLURM_ARRAY_JOB_ID=17", "SLURM_ARRAY_TASK_ID=1")
+			if err := script.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for i, name := range c.signals {
+				for { // until the program waits for the next one, or the test runs out of time
+					if terms, _ := os.ReadFile(filepath.Join(dir, "terms")); len(terms) >= i && exists(dir, "ready") {
+						break
+					}
+				}
+				if err := exec.Command("kill", "-"+name, pid(script)).Run(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			script.Wait()
+			if code := script.ProcessState.ExitCode(); code != c.want {
+				t.Errorf("exit code %d, want %d", code, c.want)
+			}
+			args, _ := os.ReadFile(filepath.Join(dir, "args"))
+			if want := "bench|--model|a b.gguf|--langs||--run|" + s.Run + "|--shard|slurm:1|"; string(args) != want {
+				t.Errorf("the program was given %q, want %q", args, want)
+			}
+			if threads, _ := os.ReadFile(filepath.Join(dir, "threads")); string(threads) != "3\n" {
+				t.Errorf("GOMAXPROCS is %q", threads)
+			}
+			requeued, _ := os.ReadFile(filepath.Join(dir, "requeued"))
+			if c.requeue != (string(requeued) == "requeue 17_1\n") || !c.requeue && exists(dir, "requeued") {
+				t.Errorf("scontrol was given %q", requeued)
+			}
+		})
+	}
+}
+
+func exists(dir, name string) bool {
+	_, err := os.Stat(filepath.Join(dir, name))
+	return err == nil
+}
+
+func pid(c *exec.Cmd) string { return strconv.Itoa(c.Process.Pid) }

@@ -1,0 +1,186 @@
+package bench
+
+import (
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// A games.db may come from anyone. Before anything is asked of it, its tables must
+// be ours, so that a query means what it says here, and its pages must lie in
+// trees, so that no query can go round in circles. Views are for people: nothing
+// here reads one.
+
+// untrusted are SQLite's settings for a file that may be anyone's: what its schema
+// calls must be harmless.
+var untrusted = []string{"trusted_schema(0)", "cell_size_check(1)"}
+
+// readingOnly keeps a connection from writing, whatever it is asked.
+var readingOnly = append([]string{"query_only(1)"}, untrusted...)
+
+// tables are the texts that make the tables, as SQLite keeps them, by name.
+var tables = sync.OnceValues(func() (map[string]string, error) {
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1) // each has a database of its own
+	if err := createTables(db); err != nil {
+		return nil, err
+	}
+	tx, err := db.Begin()
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	all := map[string]string{}
+	err = eachObject(tx, func(o object) error {
+		if o.kind == "table" {
+			all[o.name] = plain(o.text)
+		}
+		return nil
+	})
+	return all, err
+})
+
+// An object of a schema; the text of an index that SQLite made by itself is empty.
+type object struct {
+	kind, name, table, text string
+	root                    int // its first page; 0: it has none
+}
+
+func eachObject(tx *sql.Tx, f func(object) error) error {
+	rows, err := tx.Query(`SELECT type, name, tbl_name, coalesce(sql, ''), coalesce(rootpage, 0) FROM sqlite_schema`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var o object
+		if err := rows.Scan(&o.kind, &o.name, &o.table, &o.text, &o.root); err != nil {
+			return err
+		}
+		if err := f(o); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+var comment = regexp.MustCompile(`--[^\n]*`)
+
+// plain is a text of SQL without comments, which may change while tables do not.
+func plain(text string) string {
+	return strings.Join(strings.Fields(comment.ReplaceAllString(text, "")), " ")
+}
+
+// checkTables makes sure of what is said above.
+func checkTables(db *sql.DB, path string) error {
+	want, err := tables()
+	if err != nil {
+		return err
+	}
+	tx, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	left := len(want)
+	var roots []int
+	err = eachObject(tx, func(o object) error {
+		text, ours := want[o.table]
+		switch {
+		case o.kind == "trigger" || o.kind == "table" && ours && (o.name != o.table || plain(o.text) != text):
+			return fmt.Errorf("%s was not written by this program (its %s %q is not a run's): restore it or choose another run folder", path, o.kind, o.name)
+		case o.kind == "table" && ours:
+			left--
+		}
+		if ours {
+			roots = append(roots, o.root)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if left > 0 {
+		return fmt.Errorf("%s was not written by this program (it lacks %d of a run's %d tables): restore it or choose another run folder", path, left, len(want))
+	}
+	return checkPages(tx, path, roots)
+}
+
+// Kinds of pages that hold others, in SQLite's file format.
+const (
+	innerIndex = 2
+	innerTable = 5
+)
+
+// checkPages walks down from the first pages of tables and refuses a page that is
+// met twice: SQLite itself goes wherever pages point.
+func checkPages(tx *sql.Tx, path string, pages []int) error {
+	var count int
+	if err := tx.QueryRow(`PRAGMA page_count`).Scan(&count); err != nil {
+		return err
+	}
+	page, err := tx.Prepare(`SELECT data FROM sqlite_dbpage WHERE pgno = ?`)
+	if err != nil {
+		return err
+	}
+	met := make([]bool, count+1)
+	for len(pages) > 0 {
+		at := pages[len(pages)-1]
+		pages = pages[:len(pages)-1]
+		if at < 1 || at > count || met[at] {
+			return fmt.Errorf("%s is damaged (page %d is out of place): restore it or choose another run folder", path, at)
+		}
+		met[at] = true
+		var data sql.RawBytes
+		rows, err := page.Query(at)
+		if err != nil {
+			return err
+		}
+		if rows.Next() {
+			if err = rows.Scan(&data); err == nil {
+				pages = append(pages, children(data)...)
+			}
+		}
+		rows.Close()
+		if err == nil {
+			err = rows.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// children are the pages that a page points to; none if it is a leaf. One whose
+// pointers lie outside of it SQLite refuses.
+func children(page []byte) (all []int) {
+	if len(page) < 12 || page[0] != innerIndex && page[0] != innerTable {
+		return nil
+	}
+	pointer := func(at int) {
+		if at+4 <= len(page) {
+			all = append(all, int(binary.BigEndian.Uint32(page[at:])))
+		}
+	}
+	pointer(8)
+	cells := int(binary.BigEndian.Uint16(page[3:]))
+	for i := 12; i < 12+2*cells && i+2 <= len(page); i += 2 {
+		pointer(int(binary.BigEndian.Uint16(page[i:])))
+	}
+	return all
+}
+
+// pragmas adds settings that each connection is to have.
+func pragmas(params url.Values, settings []string) url.Values {
+	params["_pragma"] = append(params["_pragma"], settings...)
+	return params
+}
