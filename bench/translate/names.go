@@ -2,6 +2,8 @@ package translate
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -53,6 +55,9 @@ var nameByCode = sync.OnceValue(func() map[string]string {
 	}
 	return names
 })
+
+// Codes are the codes of languages whose names are known.
+func Codes() []string { return slices.Sorted(maps.Keys(nameByCode())) }
 
 // NameOf is the English name of a language, such as Swahili for sw. Of a code such
 // as pt-BR the rest stands behind it in brackets.

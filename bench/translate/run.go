@@ -53,6 +53,9 @@ func (t *Translator) Run(ctx context.Context) error {
 	}
 	terms, texts := t.open()
 	for _, part := range [][]Text{terms, texts} {
+		if len(part) == 0 {
+			continue
+		}
 		r := t.round() // with the glossary as it is now
 		if err := t.Ask(ctx, r.questions(part), r.answered); err != nil {
 			return err

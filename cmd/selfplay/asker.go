@@ -54,8 +54,16 @@ func (f *askFlags) model(c *cobra.Command, name string) (player, error) {
 // Then the model is gone again.
 func (f *askFlags) with(ctx context.Context, c *cobra.Command, who player, most int, do func(asking.Asker) error) error {
 	w := c.ErrOrStderr()
-	opts := inference.Options{Cells: f.context, Slots: f.slots, Threads: f.threads, Weights: inference.WeightsAuto, Think: f.think}
-	if isTerminal(w) {
+	trained, err := inference.TrainedContext(who.path)
+	if err != nil {
+		return err
+	}
+	cells := f.context
+	if !c.Flags().Changed("context") {
+		cells = min(cells, trained)
+	}
+	opts := inference.Options{Cells: cells, Slots: f.slots, Threads: f.threads, Weights: inference.WeightsAuto, Think: f.think}
+	if movesCursor(w) {
 		opts.Progress = loading(w)
 	}
 	at, err := f.choose(w, who.path, opts)
@@ -69,7 +77,7 @@ func (f *askFlags) with(ctx context.Context, c *cobra.Command, who player, most 
 	if at.processes() {
 		inference.HideGPUs() // they are the replicas'
 		stderr := shared(c)
-		r, err := loadReplicas(c, who, at, opts)
+		r, err := loadReplicas(c, who, at, f.context, opts)
 		if err != nil {
 			return err
 		}
@@ -79,7 +87,7 @@ func (f *askFlags) with(ctx context.Context, c *cobra.Command, who player, most 
 	}
 	at.here(&opts)
 	var m *inference.Model
-	if err := openTuned(c, who, at, opts, func(o inference.Options) (err error) {
+	if err := openTuned(c, who, at, f.context, opts, func(o inference.Options) (err error) {
 		m, err = inference.Open(who.path, o)
 		return err
 	}); err != nil {
@@ -97,7 +105,7 @@ func (f *askFlags) with(ctx context.Context, c *cobra.Command, who player, most 
 // elsewhere now and then on a new one.
 func showAnswers(w io.Writer) func(scheduler.Progress) {
 	interval, begin, end := 10*time.Second, "", "\n"
-	if isTerminal(w) {
+	if movesCursor(w) {
 		interval, begin, end = 200*time.Millisecond, "\r", "\x1b[K\r"
 	}
 	var shown time.Duration

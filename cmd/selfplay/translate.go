@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -114,6 +115,9 @@ func (f *translateFlags) translator() (*translate.Translator, error) {
 	}
 	if (f.model == "") == (f.candidates == "") {
 		return nil, usagef("give either --model or --candidates")
+	}
+	if len(f.name) > 60 || strings.ContainsFunc(f.name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return nil, usagef("--name %q: give a plain name such as Swahili", f.name)
 	}
 	if f.seeds < 1 || f.seeds > translate.MostSeeds {
 		return nil, usagef("--seeds %d: give 1 to %d", f.seeds, translate.MostSeeds)
