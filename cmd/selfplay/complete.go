@@ -11,6 +11,7 @@ import (
 
 	"selfplay/bench"
 	"selfplay/bench/cluster"
+	"selfplay/bench/translate"
 	"selfplay/games"
 	"selfplay/inference"
 	"selfplay/inference/files"
@@ -78,6 +79,11 @@ var flagValues = map[string]values{
 	"data":          dirNames,
 	"merge out":     dirNames,
 	"log-level":     oneOf("debug", "info", "warn", "error"),
+
+	"translate games": listOf(folderNames),
+	"translate lang":  codes,
+	"translate out":   dirNames,
+	"judge langs":     listOf(codes),
 }
 
 // argumentValues are those of arguments, by the word that stands for them in the
@@ -209,6 +215,18 @@ func langNames(c *cobra.Command, _ string) (all []string) {
 	}
 	return all
 }
+
+// folderNames are the games of --locales as their folders are called.
+func folderNames(c *cobra.Command, _ string) []string {
+	set, err := openLocales(c.Flag("locales").Value.String())
+	if err != nil {
+		return nil
+	}
+	return set.Games()
+}
+
+// codes are those of languages that texts can be translated into.
+func codes(*cobra.Command, string) []string { return translate.Codes() }
 
 func suiteNames(*cobra.Command, string) (all []string) {
 	for _, s := range bench.Suites {

@@ -65,7 +65,7 @@ func TestComplete(t *testing.T) {
 		{"bench --run runs/t", "runs/two/", noSpace},
 		{"locales check mo", "models/", noSpace},
 		{"config lo", "locales", noFiles},
-		{"config locales ", "check import list", noFiles},
+		{"config locales ", "calibrate check import judge list translate", noFiles},
 		{"help locales l", "list", noFiles},
 		{"models --log-level w", "warn", noFiles},
 		{"report --html ", "", ":0"}, // files

@@ -95,6 +95,9 @@ func asInGuide(args []string) []string {
 	for i, arg := range args {
 		if i > 0 && args[i-1] == "--model" && (strings.HasPrefix(arg, "ollama:") || strings.HasPrefix(arg, "models/")) {
 			args[i] = small
+			if slices.Contains(args[:i-1], "--model") { // a second judge
+				args[i] = "synthetic:llama-tiny"
+			}
 		}
 	}
 	if i := slices.Index(args, "--accuracy"); i >= 0 { // the reader's model is the same in both
@@ -108,6 +111,11 @@ func asInGuide(args []string) []string {
 		args = append(args, "--n", "1", "--max-tokens", "2", "--threads", "1")
 	case args[0] == "eval":
 		args = append(args, "--limit", "1", "--shots", "0")
+	case args[0] == "locales" && slices.Contains([]string{"translate", "judge", "calibrate"}, args[1]):
+		args = append(args, "--max-tokens", "2", "--threads", "1")
+		if args[1] == "calibrate" {
+			args = append(args, "--n", "1")
+		}
 	}
 	return args
 }

@@ -19,13 +19,13 @@ import (
 func localesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "locales",
-		Short: "List, check and pack the strings that players are shown",
+		Short: "List, check, pack, translate and judge the strings that players are shown",
 		Example: `  selfplay locales list
   selfplay locales check my-locales/`,
 		Args: asUsage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(localesListCommand(), localesCheckCommand(), localesImportCommand())
+	c.AddCommand(localesListCommand(), localesCheckCommand(), localesImportCommand(), localesTranslateCommand(), localesJudgeCommand(), localesCalibrateCommand())
 	return c
 }
 

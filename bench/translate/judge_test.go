@@ -1,0 +1,320 @@
+package translate
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"selfplay/bench/asking"
+	"selfplay/locales"
+	"selfplay/locales/tier"
+)
+
+func always(text string) script { return func(asking.Question) asking.Answer { return says(text) } }
+
+// judgedFolder is a folder with Nim in German.
+func judgedFolder(t *testing.T) (*Folder, []Text) {
+	t.Helper()
+	good, texts := perfect(t)
+	texts = only(texts, "Nim")
+	f := openFolder(t, t.TempDir())
+	germanBy(t, f, good, texts)
+	return f, texts
+}
+
+// keen is a judge that finds one text bad.
+func keen(q asking.Question) asking.Answer {
+	if strings.Contains(q.User, "Nichts ist mehr übrig") {
+		return says("reason: the winner differs\nfaithful: no")
+	}
+	return says(yes)
+}
+
+func TestJudges(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		two      script
+		faithful int // of all; -1: all
+		tier     tier.Tier
+	}{
+		{"both agree", always(yes), -1, tier.B},
+		{"one doubts", keen, -2, tier.C},
+		{"one always doubts", always(no), 0, tier.E},
+		{"one babbles", always("Yes, it is a faithful translation."), 0, tier.E},
+	} {
+		f, texts := judgedFolder(t)
+		n := len(f.unjudged("de", texts, judgeOne))
+		judgedBy(t, f, texts, judgeOne, always(yes))
+		if res := finished(t, f, texts); res.Record.Judged != 0 || res.Unjudged != n || res.Record.Tier != tier.E {
+			t.Errorf("%s: one judge is enough: %+v", test.name, res)
+		}
+		judgedBy(t, f, texts, judgeTwo, test.two)
+		res := finished(t, f, texts)
+		want := test.faithful
+		if want < 0 {
+			want += n + 1
+		}
+		r := res.Record
+		if r.Judged != n || r.Faithful != want || r.English != n-want || r.Tier != test.tier || !slices.Equal(r.Judges, []string{"one", "two"}) || res.Reasons[KindJudged] != n-want {
+			t.Errorf("%s: %+v, want %d of %d", test.name, res, want, n)
+		}
+		set, err := locales.Open(f.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := set.Strings("Nim", "de")
+		win := got[slices.IndexFunc(got, func(o locales.Text) bool { return o.Key == "outcome.win" })].Text
+		if english := strings.HasPrefix(win, "Nothing is left"); english != (test.faithful != -1) {
+			t.Errorf("%s: %q", test.name, win)
+		}
+		known, err := set.Confidence([]string{"de"})
+		if err != nil || known[0].Tier != string(test.tier) || math.Abs(*known[0].Fidelity-100*float64(want)/float64(n)) > 1e-9 {
+			t.Errorf("%s: %v %+v", test.name, err, known)
+		}
+	}
+}
+
+// TestJudgesResume: a verdict is not asked for again, and one for other texts does
+// not count.
+func TestJudgesResume(t *testing.T) {
+	f, texts := judgedFolder(t)
+	judgedBy(t, f, texts, judgeOne, keen)
+	f.Close()
+	f = openFolder(t, f.Dir)
+	var asked []asking.Question
+	if err := f.Judge(t.Context(), "de", "German", texts, judgeOne, always(no).asker(&asked)); err != nil || len(asked) != 0 {
+		t.Errorf("%v, asked for %d again", err, len(asked))
+	}
+	// A further game makes the verdicts incomplete, but what was doubted stays English.
+	judgedBy(t, f, texts, judgeTwo, always(yes))
+	good, all := perfect(t)
+	more := only(all, "Nim", "TicTacToe")
+	res := germanBy(t, f, good, more)
+	if res.Record.Judged != 0 || res.Unjudged == 0 || res.Doubted != 1 || res.Record.Tier != tier.E {
+		t.Errorf("%+v", res)
+	}
+}
+
+// TestUnclear: the answers that are no verdict are kept and counted.
+func TestUnclear(t *testing.T) {
+	f, texts := judgedFolder(t)
+	judgedBy(t, f, texts, judgeOne, func(asking.Question) asking.Answer { return asking.Answer{Text: yes, Cut: "the context was full"} })
+	judgedBy(t, f, texts, judgeTwo, always("faithful: yes"))
+	res := finished(t, f, texts)
+	for _, j := range res.Judges {
+		if j.Unclear != j.Of || j.Faithful != 0 || j.Of == 0 {
+			t.Errorf("%+v", j)
+		}
+	}
+	for _, v := range f.verdicts {
+		if v.Unclear == "" || v.Answer == "" {
+			t.Errorf("%+v", v)
+		}
+	}
+}
+
+func TestVerdictOf(t *testing.T) {
+	for text, want := range map[string]string{
+		yes: "yes", no: "no",
+		"Reason: a\n\nFaithful: YES.":            "yes",
+		"**reason:** a\n**faithful:** no":        "no",
+		"reason: one\nand two\nfaithful: yes":    "yes",
+		"faithful: yes\nreason: a":               "unclear",
+		"faithful: yes":                          "unclear",
+		"reason:\nfaithful: yes":                 "unclear",
+		"reason: a\nfaithful: yes or no":         "unclear",
+		"reason: a\nfaithful: perhaps":           "unclear",
+		"reason: a\nfaithful: no\nfaithful: yes": "unclear",
+		"yes":                                    "unclear", "": "unclear",
+		"reason: a\nfaithful: yes\nBut it is wrong.": "unclear",
+	} {
+		faithful, reason, unclear := verdictOf(says(text))
+		got := map[bool]string{true: "yes", false: "no"}[faithful]
+		if unclear != "" {
+			got = "unclear"
+		}
+		if got != want || (unclear == "") != (reason != "") {
+			t.Errorf("%q: %s (%q, %q), want %s", text, got, reason, unclear, want)
+		}
+	}
+}
+
+// TestBack: texts translated back are kept and told, and decide nothing.
+func TestBack(t *testing.T) {
+	f, texts := judgedFolder(t)
+	for range 2 { // the second time nothing is asked
+		var asked []asking.Question
+		if err := f.TranslateBack(t.Context(), "de", "German", texts, judgeOne, always(openMark+"Nothing is left"+closeMark).asker(&asked)); err != nil {
+			t.Fatal(err)
+		}
+		if f.NotBack("de", texts, judgeOne) != 0 {
+			t.Error("some are open")
+		}
+	}
+	judgedBy(t, f, texts, judgeOne, always(yes))
+	judgedBy(t, f, texts, judgeTwo, keen)
+	res := finished(t, f, texts)
+	if m := res.Back["faithful"]; m.N != res.Record.Faithful || res.Back["not faithful"].N != 1 || res.Record.Tier != tier.C {
+		t.Errorf("%+v", res)
+	}
+	if got := overlap("Nothing is left.", "nothing is right"); math.Abs(got-2.0/3) > 1e-9 {
+		t.Error(got)
+	}
+}
+
+// TestReview: a native speaker's review stays as long as the texts do.
+func TestReview(t *testing.T) {
+	f, texts := judgedFolder(t)
+	file := filepath.Join(f.Dir, locales.Common, locales.RecordFile+".json")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := tier.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := records["de"]
+	r.Review = &tier.Review{Who: "a reader", When: "in May"}
+	if err := tier.Update(file, "de", r); err != nil {
+		t.Fatal(err)
+	}
+	if res := finished(t, f, texts); res.Record.Tier != tier.A {
+		t.Errorf("%+v", res)
+	}
+	judgedBy(t, f, texts, judgeOne, keen)
+	if res := finished(t, f, texts); res.Record.Tier != tier.E || !strings.Contains(res.Review, "a reader") {
+		t.Errorf("%+v", res)
+	}
+}
+
+// TestCases: every kind of fault is put into every language of ours, and changes
+// the text.
+func TestCases(t *testing.T) {
+	langs := []string{"ar", "de", "es", "fr", "he", "ms", "zh"}
+	cases, err := CasesOf(locales.Embedded(), langs, 4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, _ := CasesOf(locales.Embedded(), langs, 4, 1)
+	if !slices.Equal(cases, again) {
+		t.Error("the same seed gives other cases")
+	}
+	count := make(map[string]int)
+	known := make(map[string]bool)
+	for _, c := range cases {
+		if c.Kind == "" {
+			known[c.Lang+c.Text] = true
+		}
+	}
+	for _, c := range cases {
+		count[c.Lang+" "+c.Kind]++
+		if c.Kind != "" && known[c.Lang+c.Text] {
+			t.Errorf("%s %s is as it was: %q", c.Lang, c.Kind, c.Text)
+		}
+		if strings.Contains(c.Text, "「") {
+			t.Errorf("%s %s has a sign: %q", c.Lang, c.Kind, c.Text)
+		}
+	}
+	for _, lang := range langs {
+		for _, kind := range append([]string{""}, Kinds...) {
+			if n := count[lang+" "+kind]; n == 0 || n > 4 || n < 4 && kind != "negation" && kind != "quantifier" {
+				t.Errorf("%s: %d cases of %q", lang, n, kind)
+			}
+		}
+	}
+}
+
+// TestFaultsArePut: what each kind of fault does to a text.
+func TestFaultsArePut(t *testing.T) {
+	g := good{Text: Text{"Nim", "a", "Take 3. You win with 4 of [5]."}, fellow: []string{"Das Brett ist leer."},
+		in: map[string]string{"de": "Nimm 3 Steine. Mit mindestens 4 von [5] gewinnt {wer}.", "fr": "Prenez 3.", "ar": "خذ"}}
+	rng := newRNG()
+	for kind, want := range map[string][]string{
+		"":           {"Nimm 3 Steine. Mit mindestens 4 von [5] gewinnt {wer}."},
+		"number":     {"Nimm 4 Steine. Mit mindestens 4 von [5] gewinnt {wer}.", "Nimm 3 Steine. Mit mindestens 5 von [5] gewinnt {wer}."},
+		"negation":   {"Nimm 3 Steine. Mit mindestens 4 von [5] verliert {wer}."},
+		"quantifier": {"Nimm 3 Steine. Mit höchstens 4 von [5] gewinnt {wer}."},
+		"sentence":   {"Nimm 3 Steine. ", "Mit mindestens 4 von [5] gewinnt {wer}."},
+		"language":   {"Prenez 3."},
+	} {
+		if got, ok := withFault(g, "de", kind, rng); !slices.Contains(want, got) || !ok {
+			t.Errorf("%s: %q", kind, got)
+		}
+	}
+	if got, ok := withFault(g, "de", "term", rng); !ok || !strings.Contains(got, "Brett") && !strings.Contains(got, "leer") {
+		t.Errorf("%q", got)
+	}
+	g.in = map[string]string{"sw": "Nimm."}
+	for _, kind := range Kinds {
+		if got, ok := withFault(g, "sw", kind, rng); ok && kind != "term" {
+			t.Errorf("%s has a place in %q: %q", kind, g.in["sw"], got)
+		}
+	}
+}
+
+// TestCalibrate: what is measured of a judge that sees all, one that lies, one that
+// doubts all, and one that babbles.
+func TestCalibrate(t *testing.T) {
+	cases, err := CasesOf(locales.Embedded(), []string{"de", "zh"}, 8, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := make(map[string]bool)
+	for _, c := range cases {
+		right[c.question().ID] = c.Kind == ""
+	}
+	seeing := script(func(q asking.Question) asking.Answer {
+		if right[q.ID] {
+			return says(yes)
+		}
+		return says(no)
+	})
+	for _, test := range []struct {
+		name       string
+		judge      script
+		sens, spec float64
+		unclear    float64
+		doubt      string
+	}{
+		{"sees all", seeing, 1, 1, 0, ""},
+		{"lies", always(yes), 0, 1, 0, "is not known to be better than a guess"},
+		{"doubts all", always(no), 1, 0, 0, "is not known to be better than a guess"},
+		{"babbles", always("Well."), 1, 0, 1, "is not known to be better than a guess"},
+	} {
+		dir := t.TempDir()
+		if s, err := ReadSight(dir, judgeOne, "de"); err != nil || s.Doubt() != "was never calibrated" {
+			t.Errorf("%s: %v %+v", test.name, err, s)
+		}
+		var asked []asking.Question
+		for range 2 {
+			c, err := OpenCalibration(dir, judgeOne)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Run(t.Context(), cases, test.judge.asker(&asked)); err != nil {
+				t.Fatal(err)
+			}
+			c.Close()
+		}
+		if len(asked) != len(right) {
+			t.Errorf("%s: asked %d times for %d pairs", test.name, len(asked), len(right))
+		}
+		s, err := ReadSight(dir, judgeOne, "sw")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sens, _ := s.Sensitivity.Value()
+		spec, _ := s.Specificity.Value()
+		unclear, _ := s.Unclear.Value()
+		if sens != test.sens || spec != test.spec || unclear != test.unclear || s.Doubt() != test.doubt || !slices.Equal(s.Langs, []string{"de", "zh"}) || len(s.Kinds) != len(Kinds) {
+			t.Errorf("%s: %+v: %s", test.name, s, s.Doubt())
+		}
+		if s, _ := ReadSight(dir, judgeOne, "zh"); !slices.Equal(s.Langs, []string{"zh"}) {
+			t.Errorf("%v", s.Langs)
+		}
+	}
+}

@@ -1,0 +1,413 @@
+package translate
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"selfplay/bench/asking"
+	"selfplay/locales"
+	"selfplay/locales/mask"
+	"selfplay/locales/tier"
+	"selfplay/locales/verify"
+)
+
+// TestPerfect: the program's own German passes every check, and the files say what
+// it says.
+func TestPerfect(t *testing.T) {
+	s, texts := perfect(t)
+	f := openFolder(t, t.TempDir())
+	res := germanBy(t, f, s, texts)
+	for _, e := range f.entries {
+		if e.Text == "" && !e.Copied {
+			t.Errorf("%s %s: %s", e.Game, e.Key, dump(e.Tries[len(e.Tries)-1].Faults))
+		}
+		if len(e.Tries) > 1 {
+			t.Errorf("%s %s %s: %d tries: %s", e.Game, e.Key, e.English, len(e.Tries), dump(e.Tries[0].Faults))
+		}
+	}
+	if r := res.Record; r.Translated != len(texts) || r.English != 0 || r.Tier != tier.E || r.Judged != 0 || len(r.Flagged) > 0 || r.Translator != "scripted" || !slices.Equal(r.Seeds, []int64{1}) {
+		t.Errorf("%+v", r)
+	}
+	set, err := locales.Open(f.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, game := range append(set.Games(), locales.Common) {
+		for _, lang := range []string{"en", "de"} {
+			got, err := set.Strings(game, lang)
+			want, _ := locales.Embedded().Strings(game, lang)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s in %s: %v\n%v\nwant\n%v", game, lang, err, got, want)
+			}
+		}
+	}
+	if common, err := os.ReadFile(filepath.Join(f.Dir, "ActionWrappers", "de.json")); err != nil || len(common) == 0 {
+		t.Error(err)
+	}
+}
+
+// TestKnownGood: none of our own texts is refused as a candidate.
+func TestKnownGood(t *testing.T) {
+	set := locales.Embedded()
+	texts, err := TextsOf(set, set.Games())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lang := range []string{"ar", "de", "es", "fr", "he", "ms", "zh"} {
+		for _, text := range texts {
+			list, err := set.Strings(text.Game, lang)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := slices.IndexFunc(list, func(o locales.Text) bool { return o.Key == text.Key })
+			if faults := newChecker(text, lang).candidate(list[at].Text); len(faults) > 0 {
+				t.Errorf("%s %s %s: %s", lang, text.Game, text.Key, dump(faults))
+			}
+		}
+	}
+}
+
+// TestSloppy: one that loses signs is told so, and asked again.
+func TestSloppy(t *testing.T) {
+	good, texts := perfect(t)
+	var asked []asking.Question
+	s := script(func(q asking.Question) asking.Answer {
+		a := good(q)
+		switch try(q) {
+		case "1":
+			return says(strings.NewReplacer(mask.Sentinel(1), "").Replace(a.Text))
+		case "2":
+			return says(strings.ReplaceAll(a.Text, mask.Sentinel(1), "{spieler}"))
+		}
+		return a
+	})
+	f := openFolder(t, t.TempDir())
+	tr := &Translator{Folder: f, Lang: "de", Name: "German", Texts: only(texts, "Nim"), By: "sloppy", Seeds: MostSeeds, Ask: s.asker(&asked)}
+	if err := tr.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e, ok := f.entry("de", textOf(t, texts, "Nim", "outcome.win"))
+	if !ok || e.Text == "" || len(e.Tries) != 3 || kindsOf(e.Tries[0].Faults) != "sentinel" || kindsOf(e.Tries[1].Faults) != "sentinel" {
+		t.Errorf("%+v", e)
+	}
+	for _, q := range asked {
+		if strings.HasPrefix(q.ID, "de/Nim/outcome.win/2") && !strings.Contains(q.User, "- sentinels changed: 「1」 missing") {
+			t.Errorf("it is not told why: %s", q.User)
+		}
+	}
+	if res := finished(t, f, only(texts, "Nim")); !slices.Equal(res.Record.Seeds, []int64{1, 2, 3}) || res.Record.English != 0 {
+		t.Errorf("%+v", res)
+	}
+}
+
+func textOf(t *testing.T, texts []Text, game, key string) Text {
+	t.Helper()
+	i := slices.IndexFunc(texts, func(o Text) bool { return o.Game == game && o.Key == key })
+	if i < 0 {
+		t.Fatalf("no %s %s", game, key)
+	}
+	return texts[i]
+}
+
+// TestFailing: one that never gives a translation leaves all in English, after the
+// tries that it has, and the reasons are counted.
+func TestFailing(t *testing.T) {
+	_, texts := perfect(t)
+	texts = only(texts, "Nim")
+	var asked []asking.Question
+	s := script(func(q asking.Question) asking.Answer {
+		if strings.Contains(q.ID, "/outcome") {
+			return asking.Answer{Text: "Nichts", Cut: "the answer was cut off after 5 tokens"}
+		}
+		return says("")
+	})
+	f := openFolder(t, t.TempDir())
+	tr := &Translator{Folder: f, Lang: "de", Name: "German", Texts: texts, By: "failing", Seeds: 2, Ask: s.asker(&asked)}
+	if err := tr.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	res := finished(t, f, texts)
+	r := res.Record
+	if r.English != len(texts) || r.Translated != 0 || r.Tier != tier.E || res.Reasons["cut"] != 1 || res.Reasons["empty"] != len(texts)-1 || res.Unnamed != res.Terms {
+		t.Errorf("%+v", res)
+	}
+	if want := 2 * (len(texts) + res.Terms); len(asked) != want {
+		t.Errorf("%d questions, want %d", len(asked), want)
+	}
+	set, _ := locales.Open(f.Dir)
+	if got, _ := set.Strings("Nim", "de"); got[0].Text != texts[0].English {
+		t.Errorf("%q", got[0].Text)
+	}
+}
+
+// TestFaults: for each kind of fault an answer that it alone refuses; see
+// TestOracleRefuses and TestCandidateSlots, too.
+func TestFaults(t *testing.T) {
+	long := "Whoever takes the very last object wins the game."
+	for _, test := range []struct{ kind, game, lang, english, answer string }{
+		{"cut", "", "de", "Take one.", "<translation>Nimm eins."},
+		{"empty", "", "de", "Take one.", "<translation> </translation>"},
+		{"sentinel", "", "de", "Player {id} wins.", "<translation>Spieler gewinnt.</translation>"},
+		{"sentinel", "", "de", "Player {id} wins.", "Spieler {id} gewinnt."},
+		{"sentinel", "", "de", "Player {id} wins.", "Spieler 「1」 「2」 gewinnt."},
+		{"brace", "", "zh", "Player {id} wins.", "玩家 「1」｛｝ 赢了。"},
+		{"token", "", "de", "Take one.", "Nimm [eins]."},
+		{"number", "", "de", "Take 3 stones.", "Nimm 4 Steine."},
+		{"invisible", "", "de", "Take one.", "Nimm\u200b eins."},
+		{"look-alike", "", "ru", "Take one.", "Bозьми один."},
+		{"script", "", "de", "Take one.", "Nimm eins хорошо."},
+		{"english", "", "de", long, "Wer gewinnt: whoever takes the very last object wins."},
+		{"length", "", "de", long, "Ja."},
+		{"leak", "", "de", "Take one.", "Here is the text: Nimm eins."},
+		{"leak", "", "de", "Take one.", "„Nimm eins.“"},
+		{"thinking", "", "de", "Take one.", "<reasoning>eins</reasoning> Nimm eins."},
+		{"term", "", "de", "The Player wins.", "Der Mitspieler gewinnt nicht, sondern der Gegner siegt."},
+		{"", "", "de", "Player {id} wins.", "<translation>Spieler 「1」 gewinnt.</translation>"},
+	} {
+		c := newChecker(Text{test.game, "key", test.english}, test.lang)
+		if test.kind == "term" {
+			c.glossary = Glossary{{"Player", "Zocker"}}
+		}
+		text, faults := c.answered(says(test.answer))
+		if kindsOf(faults) != test.kind {
+			t.Errorf("%s: %q is %q with %s", test.kind, test.answer, text, dump(faults))
+		}
+	}
+	if _, faults := newChecker(Text{"", "key", "Take one."}, "de").answered(asking.Answer{Text: "Nimm eins.", Cut: "the thinking did not end"}); kindsOf(faults) != "cut" {
+		t.Error(faults)
+	}
+}
+
+// TestOracleRefuses: what the tokens of the English text let pass, the rules do
+// not take: a comma is missing.
+func TestOracleRefuses(t *testing.T) {
+	english := "Write it like A:5, B:10, C:5."
+	c := newChecker(Text{"ColonelBlotto", "key", english}, "de")
+	if faults := c.candidate("Schreib es so: A:5, B:10, C:5."); len(faults) > 0 {
+		t.Errorf("%s", dump(faults))
+	}
+	if faults := c.check("Schreib es so: A:5 B:5, C:10."); kindsOf(faults) != "example" {
+		t.Errorf("%s", dump(faults))
+	}
+}
+
+// TestCandidateSlots: nothing is hidden in a candidate, so that what was lost is
+// looked for.
+func TestCandidateSlots(t *testing.T) {
+	c := newChecker(Text{"Chess", "key", "Your pieces: 'X' on A7"}, "de")
+	if faults := c.candidate("Deine Figuren: 'Y' auf A7"); kindsOf(faults) != "slot" {
+		t.Errorf("%s", dump(faults))
+	}
+	if faults := c.candidate("Deine Figuren: 'X' auf A7"); len(faults) > 0 {
+		t.Errorf("%s", dump(faults))
+	}
+}
+
+func TestCheckTerm(t *testing.T) {
+	for called, want := range map[string]string{
+		"Kommandant Alpha": "", "Commander Alpha": "",
+		"": "empty", "Kommandant. Alpha": "form", "ein Wort zu viel für so einen Namen": "form", "Командир": "script",
+	} {
+		if got := kindsOf(checkTerm(verify.Of("de"), "Commander Alpha", called)); got != want {
+			t.Errorf("%q: %q, want %q", called, got, want)
+		}
+	}
+}
+
+func TestTerms(t *testing.T) {
+	set := locales.Embedded()
+	for game, want := range map[string][]string{
+		"ColonelBlotto": {"Commander Alpha", "Commander Beta", "Colonel Blotto"},
+		"Nim":           {"Player"},
+		"KuhnPoker":     {"Player"},
+	} {
+		texts, err := TextsOf(set, []string{game})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := termsOf(slices.DeleteFunc(texts, func(o Text) bool { return o.Game != game })); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", game, got, want)
+		}
+	}
+	for _, test := range []struct {
+		called, text string
+		want         bool
+	}{
+		{"Spieler", "des Spielers 1", true}, {"mchezaji", "wachezaji wote", true}, {"玩家", "玩家 1", true},
+		{"Spieler", "die Figur", false}, {"لاعب", "اللاعب 1", true}, {"Kommandant Alpha", "Alphas Zug", true}, {"K", "k", true},
+	} {
+		if got := (Term{"x", test.called}).isCalled(test.text); got != test.want {
+			t.Errorf("%s in %s: %v", test.called, test.text, got)
+		}
+	}
+}
+
+// TestGlossaryIsTold: what a term is called stands in the prompts of its game, and
+// the model is held to it.
+func TestGlossaryIsTold(t *testing.T) {
+	good, texts := perfect(t)
+	texts = only(texts, "Nim")
+	told := 0
+	s := script(func(q asking.Question) asking.Answer {
+		if strings.Contains(q.ID, "/term Player/") {
+			return says("Mitspieler")
+		}
+		if strings.Contains(q.User, "- Player: Mitspieler\n") {
+			told++
+		}
+		return good(q)
+	})
+	f := openFolder(t, t.TempDir())
+	res := germanBy(t, f, s, texts)
+	if told == 0 || res.Record.English != 0 { // Spieler is near enough
+		t.Errorf("told %d times, %+v", told, res)
+	}
+}
+
+// TestResume: whatever is stopped goes on, and nothing is asked twice; a line that
+// was cut off is asked again.
+func TestResume(t *testing.T) {
+	good, texts := perfect(t)
+	texts = only(texts, "Nim", "KuhnPoker")
+	dir := t.TempDir()
+	var asked []asking.Question
+	ctx, stop := context.WithCancel(t.Context())
+	s := script(func(q asking.Question) asking.Answer {
+		if len(asked) == 10 {
+			stop()
+		}
+		return good(q)
+	})
+	f := openFolder(t, dir)
+	tr := &Translator{Folder: f, Lang: "de", Name: "German", Texts: texts, By: "scripted", Seeds: 4, Ask: s.asker(&asked)}
+	if err := tr.Run(ctx); err != context.Canceled || len(asked) != 10 {
+		t.Fatalf("%v after %d questions", err, len(asked))
+	}
+	if err := f.Write("de", texts); err == nil || !strings.Contains(err.Error(), "is not finished") {
+		t.Errorf("%v", err)
+	}
+	f.Close()
+	log := filepath.Join(dir, translatedName)
+	data, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(log, data[:len(data)-5], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	first := len(asked)
+	f = openFolder(t, dir)
+	tr.Folder, tr.Ask = f, good.asker(&asked)
+	terms, rest := tr.Rest()
+	if err := tr.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(asked) - first; n != len(terms)+len(rest) {
+		t.Errorf("%d questions, %d and %d were open", n, len(terms), len(rest))
+	}
+	times := make(map[string]int)
+	for _, q := range asked {
+		times[q.ID]++
+	}
+	for id, n := range times {
+		if n > 1 && id != asked[first-1].ID {
+			t.Errorf("%s was asked for %d times", id, n)
+		}
+	}
+	if times[asked[first-1].ID] != 2 {
+		t.Errorf("%s was cut off and not asked for again", asked[first-1].ID)
+	}
+	before := len(asked)
+	res := germanBy(t, f, good, texts)
+	if len(asked) != before || res.Record.English != 0 {
+		t.Errorf("%+v", res)
+	}
+	// An English text that changed is another one.
+	texts[0].English += " Now."
+	tr.Texts = texts
+	if _, rest := tr.Rest(); len(rest) != 1 {
+		t.Errorf("%d open", len(rest))
+	}
+}
+
+func TestCandidates(t *testing.T) {
+	signed, texts := embeddedTexts(t, "de")
+	texts = only(texts, "Nim")
+	var given []Candidate
+	for _, text := range texts {
+		m := mask.Mask(text.English)
+		given = append(given, Candidate{text.Game, text.Key, "de", unhidden(m, signed[text.Game+"/"+text.Key])})
+	}
+	bad, missing := given[1], given[2]
+	given[1].Text = "Haufen:"
+	given = append(slices.Delete(given, 2, 3), Candidate{"Nim", "no.such", "de", "x"}, Candidate{"Nim", "outcome.win", "fr", "y"})
+	f := openFolder(t, t.TempDir())
+	tr := &Translator{Folder: f, Lang: "de", Name: "German", Texts: texts, By: "de.jsonl"}
+	unknown, err := tr.Take(given)
+	if err != nil || unknown != 1 {
+		t.Errorf("%v, %d unknown", err, unknown)
+	}
+	res := finished(t, f, texts)
+	if res.Record.English != 2 || res.Reasons["missing"] != 1 || res.Reasons["placeholder"] != 1 || len(res.Record.Seeds) > 0 || res.Record.Translator != "de.jsonl" {
+		t.Errorf("%+v", res)
+	}
+	// Better ones for those that are English are taken, others are not looked at.
+	unknown, err = tr.Take([]Candidate{bad, missing, {texts[0].Game, texts[0].Key, "de", "Anderes."}})
+	if res := finished(t, f, texts); err != nil || unknown != 0 || res.Record.English != 0 {
+		t.Errorf("%v %d %+v", err, unknown, res)
+	}
+	if e, _ := f.entry("de", texts[0]); e.Text == "Anderes." {
+		t.Error("a finished text was replaced")
+	}
+}
+
+func TestReadCandidates(t *testing.T) {
+	const good = `{"game": "Nim", "key": "a.b", "lang": "de", "text": "x"}`
+	if all, err := ReadCandidates(strings.NewReader(good + "\n\n" + strings.Replace(good, "a.b", "c", 1))); err != nil || len(all) != 2 {
+		t.Errorf("%v %v", all, err)
+	}
+	for text, want := range map[string]string{
+		good + "\n" + good:                "line 2: a.b of Nim has one in line 1 already",
+		"x":                               "line 1: not an object",
+		good + good:                       "line 1: not an object",
+		`{"game": "Nim", "word": 1}`:      "line 1: not an object",
+		`{"game": "Nim"}`:                 "line 1: game, key and lang are needed",
+		"\xff":                            "line 1: not UTF-8",
+		"\n" + strings.Repeat("x", 2<<20): "line 2 is longer",
+	} {
+		if _, err := ReadCandidates(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%.40q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestHand: what somebody wrote is not lost, and other English is not mixed in.
+func TestHand(t *testing.T) {
+	good, texts := perfect(t)
+	texts = only(texts, "Nim")
+	f := openFolder(t, t.TempDir())
+	germanBy(t, f, good, texts)
+	if err := f.Check("de", texts); err != nil {
+		t.Error(err)
+	}
+	file := filepath.Join(f.Dir, "Nim", "de.json")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(string(data), "Nichts ist", "Gar nichts ist", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Check("de", texts); err == nil || !strings.Contains(err.Error(), "was written by hand (outcome.win)") {
+		t.Errorf("%v", err)
+	}
+	other := slices.Clone(texts)
+	other[0].English = "Other."
+	if err := f.Check("de", other); err == nil || !strings.Contains(err.Error(), "other English texts of Nim") {
+		t.Errorf("%v", err)
+	}
+}
