@@ -223,7 +223,7 @@ func TestConfigCommand(t *testing.T) {
 	path := configure(t, "langs = en,de\n[debug]\nthink = off\n[locales list]\njson = true\n")
 	t.Setenv("SELFPLAY_CACHE", "q8_0")
 	r := selfplay("", "config")
-	for _, want := range []string{"--langs  en,de  " + path + ":1  bench, eval\n", "--think  off    " + path + ":3  debug greedy, debug tokenize\n", "--json   true   " + path + ":5  locales list\n", "SELFPLAY_CACHE"} {
+	for _, want := range []string{"--langs  en,de  " + path + ":1  bench, eval, ", "--think  off    " + path + ":3  debug greedy, debug tokenize\n", "--json   true   " + path + ":5  locales list\n", "SELFPLAY_CACHE"} {
 		if r.code != 0 || !strings.Contains(r.stdout, want) {
 			t.Errorf("code %d, %q is missing in\n%s%s", r.code, want, r.stdout, r.stderr)
 		}
