@@ -205,6 +205,13 @@ func TestCandidateSlots(t *testing.T) {
 	if faults := c.candidate("Deine Figuren: 'X' auf A7"); len(faults) > 0 {
 		t.Errorf("%s", dump(faults))
 	}
+	c = newChecker(Text{"FifteenPuzzle", "key", "Say 'up', 'down' or 'left'."}, "de")
+	if faults := c.candidate("Sage „up“, „runter“ oder „left“."); kindsOf(faults) != "slot" {
+		t.Errorf("%s", dump(faults))
+	}
+	if faults := c.candidate("Sage „up“, „down“ oder „left“."); len(faults) > 0 {
+		t.Errorf("%s", dump(faults))
+	}
 }
 
 func TestCheckTerm(t *testing.T) {

@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,7 +17,7 @@ const (
 	Brace       Kind = "brace"       // doubled or stray ones
 	Action      Kind = "action"      // [in brackets]: what a player answers
 	Code        Kind = "code"        // `in back-ticks`
-	Command     Kind = "command"     // \boxed
+	Command     Kind = "command"     // \boxed, and words in quotes where a text lists such: 'up', 'down', 'left'
 	Label       Kind = "label"       // of a card, piece, field or square: K, 'X', A7
 	Art         Kind = "art"         // a line of a drawing
 	Corner      Kind = "corner"      // what looks like a sentinel itself
@@ -31,8 +32,12 @@ type Span struct {
 // Find lists the pieces of a text that must survive, in their order. Such that
 // touch each other are one.
 func Find(text string) (spans []Span) {
+	listed := listsCommands(text)
 	for at := 0; at < len(text); {
 		size, kind := piece(text, at)
+		if size == 0 && listed {
+			size, kind = commandLen(text, at), Command
+		}
 		if size == 0 {
 			at += skip(text[at:])
 			continue
@@ -103,6 +108,39 @@ func quotedLen(s string) int {
 		return 0
 	}
 	return 1 + size + 1
+}
+
+// leastCommands is how many words in quotes make a list of commands. Fewer may be
+// anything: what the program answers, such as 'higher' and 'lower', or a form.
+const leastCommands = 3
+
+// listsCommands reports whether a text names so many.
+func listsCommands(text string) bool {
+	var found []string
+	for at := range len(text) {
+		if size := commandLen(text, at); size > 0 && !slices.Contains(found, text[at:at+size]) {
+			if found = append(found, text[at:at+size]); len(found) == leastCommands {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// commandLen is for one word of small letters in single quotes, such as 'up'.
+func commandLen(text string, at int) int {
+	if text[at] != '\'' || at > 0 && isWord(before(text, at)) {
+		return 0
+	}
+	size := strings.IndexFunc(text[at+1:], func(r rune) bool { return r < 'a' || r > 'z' })
+	if size < 2 || text[at+1+size] != '\'' {
+		return 0
+	}
+	end := at + 1 + size + 1
+	if after, _ := utf8.DecodeRuneInString(text[end:]); end < len(text) && isWord(after) {
+		return 0
+	}
+	return end - at
 }
 
 // isWord reports whether a character belongs to words.
