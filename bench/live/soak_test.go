@@ -89,6 +89,7 @@ type reading struct{ heap, goroutines, files int }
 
 func read(t *testing.T) (r reading) {
 	runtime.GC()
+	runtime.GC() // what pools keep goes with the second
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	open, err := os.ReadDir("/proc/self/fd")
@@ -97,6 +98,10 @@ func read(t *testing.T) (r reading) {
 	}
 	return reading{int(m.HeapAlloc), runtime.NumGoroutine(), len(open)}
 }
+
+// mayWait is what the games take that wait for a busy disk: many more than the
+// store takes at once do not. Records that nobody lets go would take more.
+const mayWait = 4 << 20
 
 // flat compares the second quarter of a session, when all has been used once, with
 // the last: the least of each, as games wait for the disk now and then.
@@ -116,7 +121,7 @@ func flat(t *testing.T, session int, all []reading) {
 	}
 	early, late := least(all[n:2*n]), least(all[len(all)-n:])
 	t.Logf("session %d: %d readings, heap %d KB early, %d KB late; %d and %d goroutines; %d and %d files", session, len(all), early.heap>>10, late.heap>>10, early.goroutines, late.goroutines, early.files, late.files)
-	if late.heap > early.heap+1<<20 || late.goroutines > early.goroutines || late.files > early.files {
+	if late.heap > early.heap+mayWait || late.goroutines > early.goroutines || late.files > early.files {
 		t.Errorf("session %d grew from %+v to %+v", session, early, late)
 	}
 }
