@@ -101,7 +101,7 @@ func read(t *testing.T) (r reading) {
 
 // mayWait is what the games take that wait for a busy disk: many more than the
 // store takes at once do not. Records that nobody lets go would take more.
-const mayWait = 4 << 20
+const mayWait = 2 << 20
 
 // flat compares the second quarter of a session, when all has been used once, with
 // the last: the least of each, as games wait for the disk now and then.
