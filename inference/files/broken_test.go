@@ -100,6 +100,8 @@ func TestBrokenFolders(t *testing.T) {
 		{"rope", newGemma4, in("rope_parameters", "full_attention", map[string]any{"rope_type": "default", "rope_theta": 1e6}), "config.json", "full_attention: field rope_type is default; only proportional"},
 		{"embedding for each layer", newGemma4, set("vocab_size_per_layer_input", 5), "config.json", "field vocab_size_per_layer_input is 5; only 12"},
 
+		{"no rope parameters", newMinistral, func(f *folder) { delete(f.text(), "rope_parameters"); f.text()["rope_theta"] = 1e6 }, "config.json", "field rope_parameters is missing"},
+
 		{"no tokenizer", newLlama, func(f *folder) { f.tokenizer = nil }, "tokenizer.json", "is missing: the folder has no tokenizer"},
 		{"tekken", newLlama, func(f *folder) { f.tokenizer, f.texts["tekken.json"] = nil, "{}" }, "tokenizer.json", "tekken.json is not read"},
 		{"kind of tokenizer", newLlama, func(f *folder) { f.tokenizer["model"].(map[string]any)["type"] = "WordPiece" }, "tokenizer.json", `a tokenizer of type "WordPiece"`},

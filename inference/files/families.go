@@ -148,7 +148,7 @@ func describeLlama(c *config, m *metadata, z *sizes) {
 	case "llama3":
 		z.freqs = llama3Factors(rope, dim)
 	default:
-		rope.unknown()
+		rope.unknown(c)
 	}
 	rope.finish(m, "llama")
 }
@@ -189,7 +189,7 @@ func describeQwen3(c *config, m *metadata, z *sizes) {
 	case "yarn":
 		rope.yarn(m, "qwen3")
 	default:
-		rope.unknown()
+		rope.unknown(c)
 	}
 	rope.finish(m, "qwen3")
 }
@@ -210,7 +210,7 @@ func describeMistral3(c *config, m *metadata, z *sizes) {
 	case kind != "mistral" && kind != "ministral3":
 		c.fail("model_type", " is %q; only mistral and ministral3 are supported", kind)
 	default:
-		rope.unknown()
+		rope.unknown(c)
 	}
 	rope.finish(m, "mistral3")
 }
@@ -256,7 +256,11 @@ func readRope(c *config) rope {
 	return r
 }
 
-func (r *rope) unknown() {
+func (r *rope) unknown(c *config) {
+	if r.c == nil {
+		c.fail("rope_parameters", " is missing")
+		return
+	}
 	r.c.fail("rope_type", ": %q is not supported for this architecture", r.kind)
 }
 
