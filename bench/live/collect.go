@@ -191,6 +191,18 @@ func (c *Collector) Note(line string) {
 	}
 }
 
+// Doing has the view say what the run waits for, until the function that it gives is
+// called.
+func (c *Collector) Doing(what string) (done func()) {
+	set := func(what string) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.at.Doing = what
+	}
+	set(what)
+	return func() { set("") }
+}
+
 // Stop takes note that the run has been told to stop.
 func (c *Collector) Stop() {
 	c.mu.Lock()

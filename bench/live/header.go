@@ -32,8 +32,8 @@ func (m *Model) title(width int) line {
 		state = span{warned, "paused"}
 	case m.Pausing:
 		state = span{warned, "pausing after the step at hand"}
-	case m.Planned > 0 && m.Ended == m.Planned:
-		state = span{good, "all games ended, making the tables"}
+	case m.Doing != "":
+		state = span{good, m.Doing}
 	}
 	right := []span{state, {faint, " " + clock(m.Elapsed)}}
 	room := fit(width, right...)

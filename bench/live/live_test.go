@@ -219,6 +219,16 @@ func TestCollectorPauses(t *testing.T) {
 	}
 }
 
+func TestCollectorDoing(t *testing.T) {
+	c := NewCollector(bench.Experiment{}, func() time.Duration { return 0 }, NewGate(nil), nil)
+	done := c.Doing("reading")
+	during := c.Snapshot().Doing
+	done()
+	if after := c.Snapshot().Doing; during != "reading" || after != "" {
+		t.Errorf("%q while it reads, %q after it", during, after)
+	}
+}
+
 func TestGate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		from := time.Now()

@@ -35,6 +35,7 @@ type Snapshot struct {
 	Paused   bool     // nothing is computed
 	Pausing  bool     // that was asked for, and the last step is on its way
 	Stopping bool     // the run has been told to stop
+	Doing    string   // what it waits for beside games, or ""
 	Notes    []string // what was said meanwhile, the oldest first; nobody vouches for it
 }
 

@@ -90,6 +90,7 @@ func screens() map[string]Model {
 	run.Game = hebrew()
 	paused.Game, paused.Paused, paused.Lost, paused.Live = arabic(), true, 1, 1
 	paused.Load.GPUs, paused.Load.Cores = nil, []float64{1, 0.5, 0.031, 0}
+	begun.Doing = "reading what has been played"
 	paused.Notes = []string{"first", "selfplay: warning: replica gpu3: \x1b[31mthe device is gone"}
 	paused.Left.High = 0
 	against := full()

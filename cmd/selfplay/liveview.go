@@ -47,8 +47,7 @@ func playInView(ctx context.Context, c *cobra.Command, quiet bool, o bench.Optio
 		gate:      gate, stderr: stderr, in: in, out: out,
 		over: make(chan struct{}), gone: make(chan struct{}),
 	}
-	o.Viewer, o.Hold, o.Progress = v, gate.Hold, v
-	o.Doing = func(what string) func() { v.Note(what); return func() {} } // the screen shows that time goes by
+	o.Viewer, o.Hold, o.Progress, o.Doing = v, gate.Hold, v, v.Doing
 	v.start()
 	defer v.close() // also if it panics: what that says is to be read
 	return bench.Play(ctx, o)

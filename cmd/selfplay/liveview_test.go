@@ -100,6 +100,22 @@ func (x *onTerminal) shows(part string) string {
 	return x.until(fmt.Sprintf("%q", part), func(s string) bool { return strings.Contains(s, part) })
 }
 
+// pause presses the key and waits until the view's own clock has gone on for two
+// seconds in which no game ended and no answer came: what had ended before may still be
+// on its way to the view. It gives how many games have ended.
+func (x *onTerminal) pause() int {
+	x.t.Helper()
+	x.press(" ")
+	x.shows("paused")
+	last, since := "", 0
+	return endedOn(x.until("a pause", func(s string) bool {
+		if counts := fmt.Sprint(endedOn(s), answersGiven.FindString(s)); counts != last {
+			last, since = counts, secondOn(s)
+		}
+		return secondOn(s) >= since+2
+	}))
+}
+
 func (x *onTerminal) draw(chunk []byte) {
 	x.all.Write(chunk)
 	x.screen.Write(chunk)
@@ -134,7 +150,22 @@ func (x *onTerminal) ends() (code int, left string) {
 	return x.cmd.ProcessState.ExitCode(), x.screen.String()
 }
 
-var gamesEnded = regexp.MustCompile(`([\d,]+) of [\d,]+ games`)
+var (
+	gamesEnded   = regexp.MustCompile(`([\d,]+) of [\d,]+ games`)
+	answersGiven = regexp.MustCompile(`[\d,.k]+ answers`)
+	clockShown   = regexp.MustCompile(`(\d+):(\d\d):(\d\d)`)
+)
+
+// secondOn is the time on the view's clock, in seconds.
+func secondOn(screen string) (seconds int) {
+	if m := clockShown.FindStringSubmatch(screen); m != nil {
+		for _, part := range m[1:] {
+			n, _ := strconv.Atoi(part)
+			seconds = 60*seconds + n
+		}
+	}
+	return seconds
+}
 
 // endedOn is how many games have ended, by what a screen says first.
 func endedOn(screen string) int {
@@ -173,11 +204,10 @@ func TestLiveView(t *testing.T) {
 	x.press("\x1b[C")
 	x.shows("game 2 of 2")
 
-	x.press(" ")
-	paused := endedOn(x.shows("paused"))
+	paused := x.pause()
 	x.press("\x1b[D")
 	if s := x.shows("game 1 of 2"); endedOn(s) != paused || paused < first {
-		t.Errorf("%d games have ended, %d when it paused", endedOn(s), paused)
+		t.Errorf("%d games have ended, %d when it paused, %d before", endedOn(s), paused, first)
 	}
 	x.press(" ")
 	x.until("more games", func(s string) bool { return endedOn(s) > paused && strings.Contains(s, "playing") })
@@ -297,10 +327,9 @@ func TestLiveViewOfFastGames(t *testing.T) {
 	x.until("a game", func(s string) bool {
 		return endedOn(s) > 100 && strings.Contains(s, "TicTacToe-v0/") && strings.Contains(s, "turn ")
 	})
-	x.press(" ")
-	paused := endedOn(x.shows("paused"))
+	paused := x.pause()
 	x.press("\t")
-	if s := x.shows("truncated  "); endedOn(s) != paused {
+	if s := x.shows("length  context"); endedOn(s) != paused {
 		t.Errorf("%d games have ended, %d when it paused", endedOn(s), paused)
 	}
 	x.press("\x03\x03")
