@@ -276,7 +276,7 @@ func caught(err *error, doing string) {
 	case runtime.Error:
 		panic(p) // a mistake of this program
 	case ml.ErrNoMem:
-		*err = NoRoom{fmt.Errorf("%s: out of memory: use fewer --slots or a smaller --context", doing)}
+		*err = NoRoom{fmt.Errorf("%s: out of memory: use fewer --slots or a smaller context", doing)}
 	case error:
 		*err = fmt.Errorf("%s: %w", doing, p)
 	default:

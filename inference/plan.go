@@ -246,7 +246,7 @@ func (p *Plan) share(l *Limits, asked int, fewer bool, room uint64) error {
 		most = room
 	}
 	if p.Weights+p.Cache > most || l.Slots < l.Rows {
-		return errors.New("use fewer --slots or a smaller --context")
+		return errors.New("use fewer --slots or a smaller context")
 	}
 	return nil
 }

@@ -9,10 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"selfplay/locales/wholefile"
 )
 
 // A packed file is a zip archive of a folder laid out like ours. It may come
@@ -85,31 +86,16 @@ type Packed struct {
 // the same bytes. The file appears whole or not at all.
 func (s *Set) Pack(name string) (Packed, error) {
 	var p Packed
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return p, fmt.Errorf("locales: %w; name a file in a folder that can be written", err)
-	}
-	defer os.Remove(f.Name()) // nothing is left to remove once it has its name
-	defer f.Close()
-	err = s.packInto(f, &p)
-	if err == nil {
-		p.Bytes, err = f.Seek(0, io.SeekCurrent)
-	}
-	if err == nil && p.Bytes > maxPacked {
-		err = fmt.Errorf("locales: %s would have %d bytes, more than %d; pack fewer files", name, p.Bytes, maxPacked)
-	}
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err == nil {
-		err = f.Close()
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
+	err := wholefile.Write(name, func(w io.Writer) error {
+		counted := &counter{w: w}
+		if err := s.packInto(counted, &p); err != nil {
+			return err
+		}
+		if p.Bytes = counted.n; p.Bytes > maxPacked {
+			return fmt.Errorf("locales: %s would have %d bytes, more than %d; pack fewer files", name, p.Bytes, maxPacked)
+		}
+		return nil
+	})
 	return p, err
 }
 
@@ -164,4 +150,16 @@ func (s *Set) packFile(archive *zip.Writer, game, lang string) error {
 	}
 	_, err = w.Write(data)
 	return err
+}
+
+// A counter counts the bytes that go through it.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
 }

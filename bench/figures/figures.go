@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"selfplay/bench"
+	"selfplay/locales/wholefile"
 )
 
 // A figure is drawn on a canvas of its size.
@@ -35,7 +36,7 @@ func Write(dir string, reports []*bench.Report, scatters []bench.Scatter) ([]str
 	for _, f := range all(reports, scatters) {
 		for _, kind := range []string{"svg", "png"} {
 			name := f.name + "." + kind
-			err := bench.WriteWhole(filepath.Join(dir, name), func(w io.Writer) error { return f.write(w, kind) })
+			err := wholefile.Write(filepath.Join(dir, name), func(w io.Writer) error { return f.write(w, kind) })
 			if err != nil {
 				return names, err
 			}

@@ -13,10 +13,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
 	"selfplay/bench"
+	"selfplay/locales/wholefile"
 )
 
 const (
@@ -34,6 +36,8 @@ type Settings struct {
 	Model     bench.Model       `json:"model"`
 	Weights   string            `json:"weights"` // the types that are computed: file or bf16
 	Data      map[string]string `json:"data"`    // language -> SHA-256 of its files
+
+	Devices []string `json:"devices,omitempty"` // what has computed them, which changes no more than last digits
 }
 
 // An Answer is one line of answers.jsonl.
@@ -135,7 +139,7 @@ func checkEmpty(dir string) error {
 		return fmt.Errorf("cannot read --run %s: %w", dir, cause(err))
 	}
 	for _, e := range entries {
-		if e.Name() != answersName && !strings.HasPrefix(e.Name(), "."+settingsName+".") { // as bench.WriteWhole begins a file
+		if e.Name() != answersName && !strings.HasPrefix(e.Name(), "."+settingsName+".") { // as wholefile.Write begins a file
 			return fmt.Errorf("%s holds other files (%s) and no answers: --run needs a new or empty folder", dir, e.Name())
 		}
 	}
@@ -230,12 +234,16 @@ func (f *Folder) Begin(s Settings) error {
 	if err := f.Use(s); err != nil {
 		return err
 	}
+	devices := slices.Clone(s.Devices)
 	if f.settings != nil {
 		data := map[string]string{}
 		maps.Copy(data, f.settings.Data)
 		maps.Copy(data, s.Data)
 		s.Data = data
+		devices = append(devices, f.settings.Devices...)
 	}
+	slices.Sort(devices)
+	s.Devices = slices.Compact(devices)
 	text, err := json.MarshalIndent(struct {
 		Format int `json:"format"`
 		Settings
@@ -243,7 +251,7 @@ func (f *Folder) Begin(s Settings) error {
 	if err != nil {
 		return err
 	}
-	err = bench.WriteWhole(filepath.Join(f.Dir, settingsName), func(w io.Writer) error {
+	err = wholefile.Write(filepath.Join(f.Dir, settingsName), func(w io.Writer) error {
 		_, err := w.Write(append(text, '\n'))
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -222,7 +223,7 @@ func TestResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Settings{Benchmark: "global-mmlu", Model: bench.Model{Name: "m"}, Weights: "file", Data: sheet.Sums()}
+	s := Settings{Benchmark: "global-mmlu", Model: bench.Model{Name: "m"}, Weights: "file", Data: sheet.Sums(), Devices: []string{"cpu", "cpu"}}
 	f, err := OpenFolder(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -254,6 +255,13 @@ func TestResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	s.Devices = []string{"NVIDIA H200"}
+	if err := f.Begin(s); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := readSettings(dir); err != nil || !slices.Equal(kept.Devices, []string{"NVIDIA H200", "cpu"}) {
+		t.Errorf("%+v, %v", kept, err)
+	}
 	shown := 0
 	open, err := sheet.Open(t.Context(), []Codec{spelled{}, spelled{}}, f, 1000, func(n int) { shown = n })
 	if err != nil || shown != 1 || len(open.Texts) != 1 || open.keys[0].Row != 5 {

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"selfplay/bench"
 	"selfplay/locales"
+	"selfplay/locales/wholefile"
 )
 
 // aliases are where TextArena's wrappers look for their strings.
@@ -115,7 +115,7 @@ func writeFile(path string, texts []locales.Text) error {
 	if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, b.Bytes()) {
 		return nil
 	}
-	return bench.WriteWhole(path, func(w io.Writer) error {
+	return wholefile.Write(path, func(w io.Writer) error {
 		_, err := w.Write(b.Bytes())
 		return err
 	})

@@ -149,7 +149,7 @@ func answerOpen(ctx context.Context, c *cobra.Command, f *evalFlags, who player,
 	}
 	defer m.close()
 	describe(stderr, who, m.codec, m.plans...)
-	s.Weights = string(m.weights)
+	s.Weights, s.Devices = string(m.weights), m.devices
 	if err := folder.Begin(s); err != nil {
 		return err
 	}
@@ -185,6 +185,7 @@ type scorers struct {
 	engines []static.Scorer
 	codec   *inference.Codec
 	plans   []string
+	devices []string // one for each engine
 	weights inference.Weights
 	close   func()
 }
@@ -224,7 +225,7 @@ func openHere(ctx context.Context, c *cobra.Command, who player, at *site, opts 
 		return nil, err
 	}
 	return &scorers{
-		engines: []static.Scorer{model}, codec: model.Codec, plans: []string{model.Plan.String()}, weights: model.Plan.Kind,
+		engines: []static.Scorer{model}, codec: model.Codec, plans: []string{model.Plan.String()}, weights: model.Plan.Kind, devices: []string{settings(model.Plan)["device"]},
 		close: func() { model.Close() },
 	}, nil
 }
@@ -238,7 +239,7 @@ func openThere(c *cobra.Command, who player, at *site, opts inference.Options) (
 	}
 	m := &scorers{codec: r.codecs[0], plans: r.plans(), weights: r.engines[0].Plan.Kind, close: r.close}
 	for _, e := range r.engines {
-		m.engines = append(m.engines, e)
+		m.engines, m.devices = append(m.engines, e), append(m.devices, settings(e.Plan)["device"])
 	}
 	if at.lib != nil {
 		watch := at.watch(r, gpus.Clock{})

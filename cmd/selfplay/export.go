@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"selfplay/bench"
+	"selfplay/locales/wholefile"
 )
 
 func exportCommand() *cobra.Command {
@@ -85,7 +86,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 		}
 		return writeDevice(path, write)
 	}
-	return bench.WriteWhole(path, write)
+	return wholefile.Write(path, write)
 }
 
 // writeDevice writes to what is no file on a disk, such as /dev/stdout or a pipe.

@@ -308,6 +308,7 @@ func TestFaults(t *testing.T) {
 		{"interface alone", 2, []string{"--interface", "--reason-in"}, random("--interface", "en")},
 		{"foreign interface", 2, []string{"--interface zh", "--langs en"}, bench("--model", "synthetic:qwen3-tiny", "--reason-in", "fr", "--interface", "zh")},
 		{"reasons as it reads", 2, []string{"--reason-in en"}, bench("--model", "synthetic:qwen3-tiny", "--langs", "en,fr", "--reason-in", "en", "--interface", "en")},
+		{"reasons in none of its own", 2, []string{"--reason-in fr: with --prompt reason-in:zh", "--interface"}, bench("--model", "synthetic:qwen3-tiny", "--langs", "en,fr", "--prompt", "reason-in:zh", "--reason-in", "fr")},
 		{"label without others", 2, []string{"en+fr has nobody to play"}, bench("--model", "synthetic:qwen3-tiny", "--reason-in", "fr")},
 		{"interval of nothing", 2, []string{"--until-ci -0.1"}, random("--until-ci", "-0.1")},
 		{"interval of all", 2, []string{"--until-ci 1"}, random("--until-ci", "1")},

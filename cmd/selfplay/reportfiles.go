@@ -11,6 +11,7 @@ import (
 	"selfplay/bench"
 	"selfplay/bench/figures"
 	"selfplay/bench/page"
+	"selfplay/locales/wholefile"
 )
 
 // reportFiles are what report writes beside its tables.
@@ -91,7 +92,7 @@ func (f *reportFiles) write(say io.Writer, dirs []string, reports []*bench.Repor
 			shown = append(shown, page.Run{Report: reports[i], Games: run})
 		}
 		done := waiting(say, "writing "+f.html)
-		err := bench.WriteWhole(f.html, func(w io.Writer) error { return page.Write(w, shown, page.Options{Scatters: scatters}) })
+		err := wholefile.Write(f.html, func(w io.Writer) error { return page.Write(w, shown, page.Options{Scatters: scatters}) })
 		done()
 		if err != nil {
 			return err

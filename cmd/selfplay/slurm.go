@@ -12,6 +12,7 @@ import (
 	"selfplay/bench"
 	"selfplay/bench/cluster"
 	"selfplay/inference"
+	"selfplay/locales/wholefile"
 )
 
 // slurmFlags are the flags of `selfplay slurm` as given.
@@ -126,7 +127,7 @@ func writeScripts(job cluster.Slurm) error {
 		return fmt.Errorf("run folder %s: %w", job.Run, err)
 	}
 	for path, script := range map[string][]byte{job.ShardsPath(): job.ShardsScript(), job.MergePath(): job.MergeScript()} {
-		if err := bench.WriteWhole(path, func(w io.Writer) error {
+		if err := wholefile.Write(path, func(w io.Writer) error {
 			_, err := w.Write(script)
 			return err
 		}); err != nil {

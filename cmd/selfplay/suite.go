@@ -116,8 +116,12 @@ func (f *benchFlags) reasoned(e *bench.Experiment) error {
 			if err != nil {
 				return usagef("--reason-in: %w", err)
 			}
-			if reason != lang { // what reasons in its own language is the plain one
+			switch {
+			case reason != lang:
 				e.Reasoned = append(e.Reasoned, bench.Reasoned{Label: bench.JoinLabel(lang, reason), System: text})
+			case f.prompt != "conditioned": // else it is the plain label
+				return usagef("--reason-in %s: with --prompt %s nobody who is shown the game in %[1]s is told to reason in it, to compare with; use --prompt conditioned, or leave %[1]s out of --interface",
+					reason, cluster.Quote(f.prompt))
 			}
 		}
 	}

@@ -21,12 +21,13 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"selfplay/locales/wholefile"
 )
 
 // A Tier is a grade of trust.
@@ -208,24 +209,8 @@ func Update(name, lang string, r Record) error {
 	if data, err = Format(records); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
+	return wholefile.Write(name, func(w io.Writer) error {
+		_, err := w.Write(data)
 		return err
-	}
-	defer os.Remove(f.Name()) // nothing is left to remove once it has its name
-	defer f.Close()
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err == nil {
-		err = f.Close()
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	return err
+	})
 }

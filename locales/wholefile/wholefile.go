@@ -1,17 +1,20 @@
-package bench
+// Package wholefile writes files that are whole or not there.
+package wholefile
 
 import (
 	"bufio"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
 
-// WriteWhole makes a file of what write writes, or leaves what was there: the
-// file appears under its name when all of it is on the disk.
-func WriteWhole(path string, write func(io.Writer) error) (err error) {
+// Write makes a file of what write writes, or leaves what was there: the file appears
+// under its name when all of it is on the disk. Its own errors name the file; those of
+// write are given as they are.
+func Write(path string, write func(io.Writer) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("cannot write %s: it is there and is no file", path)
 	}
@@ -38,4 +41,13 @@ func WriteWhole(path string, write func(io.Writer) error) (err error) {
 		return fmt.Errorf("cannot write %s: %w", path, cause(err))
 	}
 	return nil
+}
+
+// cause drops the operation and path that the os package puts in front: the path
+// would be that of the unfinished file.
+func cause(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
+	}
+	return err
 }

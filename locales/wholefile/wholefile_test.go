@@ -1,4 +1,4 @@
-package bench
+package wholefile
 
 import (
 	"errors"
@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-func TestWriteWhole(t *testing.T) {
+func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "page.html")
 	write := func(text string, fail error) error {
-		return WriteWhole(path, func(w io.Writer) error {
+		return Write(path, func(w io.Writer) error {
 			io.WriteString(w, text)
 			return fail
 		})
@@ -38,7 +38,7 @@ func TestWriteWhole(t *testing.T) {
 		t.Errorf("%q, %d files, %v", data, len(names), info)
 	}
 	for path, want := range map[string]string{dir: "is no file", filepath.Join(dir, "none", "f"): "no such file"} {
-		if err := WriteWhole(path, func(io.Writer) error { return nil }); err == nil || !strings.Contains(err.Error(), want) {
+		if err := Write(path, func(io.Writer) error { return nil }); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
