@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"selfplay/bench/cluster"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"selfplay/bench/cluster"
 )
 
 const configName = "config"

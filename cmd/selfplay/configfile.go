@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"selfplay/bench/cluster"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"selfplay/bench/cluster"
 )
 
 // A configFile is what the user's file says: lines `flag = value`, in sections

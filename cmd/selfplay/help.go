@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"selfplay/bench/cluster"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"selfplay/bench/cluster"
 )
 
 const rootExamples = `  # a short experiment on a model file: two games in two languages

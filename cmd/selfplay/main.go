@@ -10,11 +10,12 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
-	"selfplay/bench/cluster"
-	"selfplay/bench/screen"
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"selfplay/bench/cluster"
+	"selfplay/bench/screen"
 )
 
 var version = "unknown" // set by the linker

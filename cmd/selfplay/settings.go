@@ -3,11 +3,12 @@ package main
 import (
 	"fmt"
 	"os"
-	"selfplay/bench/cluster"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"selfplay/bench/cluster"
 )
 
 // What a flag is set to, the strongest first: the command line; the environment,
