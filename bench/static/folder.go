@@ -251,11 +251,7 @@ func (f *Folder) Begin(s Settings) error {
 	if err != nil {
 		return err
 	}
-	err = wholefile.Write(filepath.Join(f.Dir, settingsName), func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
-	})
-	if err != nil {
+	if err := wholefile.Bytes(filepath.Join(f.Dir, settingsName), append(text, '\n')); err != nil {
 		return err
 	}
 	f.settings = &s

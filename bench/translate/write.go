@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,10 +114,7 @@ func writeFile(path string, texts []locales.Text) error {
 	if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, b.Bytes()) {
 		return nil
 	}
-	return wholefile.Write(path, func(w io.Writer) error {
-		_, err := w.Write(b.Bytes())
-		return err
-	})
+	return wholefile.Bytes(path, b.Bytes())
 }
 
 // writeBranch writes texts as an object, those with the same first name in one of

@@ -127,10 +127,7 @@ func writeScripts(job cluster.Slurm) error {
 		return fmt.Errorf("run folder %s: %w", job.Run, err)
 	}
 	for path, script := range map[string][]byte{job.ShardsPath(): job.ShardsScript(), job.MergePath(): job.MergeScript()} {
-		if err := wholefile.Write(path, func(w io.Writer) error {
-			_, err := w.Write(script)
-			return err
-		}); err != nil {
+		if err := wholefile.Bytes(path, script); err != nil {
 			return err
 		}
 	}

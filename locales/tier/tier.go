@@ -209,8 +209,5 @@ func Update(name, lang string, r Record) error {
 	if data, err = Format(records); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return wholefile.Write(name, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
+	return wholefile.Bytes(name, data)
 }

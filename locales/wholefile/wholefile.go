@@ -43,6 +43,14 @@ func Write(path string, write func(io.Writer) error) (err error) {
 	return nil
 }
 
+// Bytes makes a file of these, as Write does.
+func Bytes(path string, data []byte) error {
+	return Write(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
 // cause drops the operation and path that the os package puts in front: the path
 // would be that of the unfinished file.
 func cause(err error) error {
