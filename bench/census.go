@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"selfplay/bench/screen"
 	"selfplay/scheduler"
 )
 
@@ -46,7 +47,7 @@ func (c *census) merged() Merged {
 		case ended == 0:
 			missing = append(missing, fmt.Sprintf("shard %s is missing", s.plan.Shard))
 		case ended < planned:
-			missing = append(missing, fmt.Sprintf("shard %s ended %s of %s games", s.plan.Shard, thousands(ended), thousands(planned)))
+			missing = append(missing, fmt.Sprintf("shard %s ended %s of %s games", s.plan.Shard, screen.Thousands(ended), screen.Thousands(planned)))
 		}
 	}
 	return Merged{Games: c.games, Planned: c.plan.Len() - c.stops.saved(""), Missing: strings.Join(missing, "; ")}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"selfplay/bench/screen"
 )
 
 // SideBySide puts several runs together, each usually of another model.
@@ -80,7 +82,7 @@ func (c Comparison) WriteText(w io.Writer) error {
 	var b strings.Builder
 	names := c.Names()
 	for i, rep := range c.Runs {
-		fmt.Fprintf(&b, "%d  %s: %s of %s games, ", i+1, names[i], thousands(rep.Games), thousands(rep.Planned))
+		fmt.Fprintf(&b, "%d  %s: %s of %s games, ", i+1, names[i], screen.Thousands(rep.Games), screen.Thousands(rep.Planned))
 		if shard := rep.Experiment.Shard; shard != (Shard{}) {
 			fmt.Fprintf(&b, "shard %s, ", shard)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"selfplay/bench/screen"
 	"selfplay/prompts"
 )
 
@@ -34,11 +35,11 @@ func (rep *Report) failureTables(b *strings.Builder) {
 	for _, game := range rep.Experiment.Games {
 		languageTable(b, game, rep.Labels, rep.TicTacToe[game], []string{"by row", "by column", "by diagonal", "defeats", "two lines", "invalid moves"},
 			func(l LineLosses) []string {
-				return []string{percentOf(l.Row), percentOf(l.Column), percentOf(l.Diagonal), thousands(l.Defeats), thousands(l.Double), thousands(l.Forfeits)}
+				return []string{percentOf(l.Row), percentOf(l.Column), percentOf(l.Diagonal), screen.Thousands(l.Defeats), screen.Thousands(l.Double), screen.Thousands(l.Forfeits)}
 			})
 		languageTable(b, game, rep.Labels, rep.SimpleTak[game], []string{"by row", "by column", "defeats", "both", "invalid moves"},
 			func(l PathLosses) []string {
-				return []string{percentOf(l.Row), percentOf(l.Column), thousands(l.Defeats), thousands(l.Double), thousands(l.Forfeits)}
+				return []string{percentOf(l.Row), percentOf(l.Column), screen.Thousands(l.Defeats), screen.Thousands(l.Double), screen.Thousands(l.Forfeits)}
 			})
 		languageTable(b, game, rep.Labels, rep.Kuhn[game], []string{"invalid", "BluffJ", "BetQ", "ValueK", "CallK", "FoldK"},
 			func(k KuhnPlay) []string {
@@ -50,7 +51,7 @@ func (rep *Report) failureTables(b *strings.Builder) {
 				if n.Kept != nil {
 					own, latin = percentOf(*n.Kept), percentOf(*n.Switched)
 				}
-				return []string{percentOf(n.Win), thousands(n.Mentions), percentOf(n.First), own, latin}
+				return []string{percentOf(n.Win), screen.Thousands(n.Mentions), percentOf(n.First), own, latin}
 			})
 	}
 }
@@ -142,7 +143,7 @@ func (rep *Report) writingTable(b *strings.Builder) {
 	for _, lang := range rep.Labels {
 		c := rep.ByLang[lang]
 		g.row(lang, percentOf(Share{c.Invalid, c.Turns}), percentOf(Share{c.Truncated, c.Turns}), perTurn(c.CompletionTokens, c.Turns),
-			perTurn(c.ThinkingTokens, c.Turns), thousands(c.Told), percentOf(Share{c.OtherScript, c.Told}), percentOf(Share{c.OtherLanguage, c.Told}))
+			perTurn(c.ThinkingTokens, c.Turns), screen.Thousands(c.Told), percentOf(Share{c.OtherScript, c.Told}), percentOf(Share{c.OtherLanguage, c.Told}))
 	}
 	g.write(b)
 	b.WriteString("in percent: invalid, truncated; told: answers long enough to tell what they are\nwritten in; in percent of these, in another script than asked, or language\n")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"selfplay/bench/screen"
 	"selfplay/inference/gpus"
 )
 
@@ -249,7 +250,7 @@ func (u *GPUUse) table(b *strings.Builder, whole int) {
 		return
 	}
 	fmt.Fprintf(b, "energy: %s a game, %s for 1,000 tokens written, in %s of %s games\n",
-		figure(u.JoulesPerGame, 1, "%.4g J"), figure(u.JoulesPerKTok, 1, "%.4g J"), thousands(u.Games), thousands(whole))
+		figure(u.JoulesPerGame, 1, "%.4g J"), figure(u.JoulesPerKTok, 1, "%.4g J"), screen.Thousands(u.Games), screen.Thousands(whole))
 }
 
 // figure is a number times unit, or "-" where there is none.

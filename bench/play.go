@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"time"
 
+	"selfplay/bench/screen"
 	"selfplay/inference"
 	"selfplay/scheduler"
 )
@@ -267,5 +268,5 @@ func explain(ctx context.Context, err error, whole Counts, dir string) error {
 		why = "stopped"
 	}
 	return fmt.Errorf("%s (%w): %s of %s games have ended and are kept in %s; the same command plays the rest",
-		why, err, thousands(whole.Games), thousands(whole.Planned), dir)
+		why, err, screen.Thousands(whole.Games), screen.Thousands(whole.Planned), dir)
 }

@@ -3,9 +3,10 @@ package bench
 import (
 	"fmt"
 	"io"
-	"strconv"
+	"math"
 	"time"
 
+	"selfplay/bench/screen"
 	"selfplay/inference/gpus"
 	"selfplay/scheduler"
 )
@@ -40,14 +41,14 @@ func (l *progressLine) show(p scheduler.Progress) {
 // text is the line. Rates are means since the start of this session.
 func (l *progressLine) text(p scheduler.Progress) string {
 	ended := l.before + p.Ended
-	line := fmt.Sprintf("%s of %s games, %d%%", thousands(ended), thousands(l.planned), 100*ended/l.planned)
+	line := fmt.Sprintf("%s of %s games, %d%%", screen.Thousands(ended), screen.Thousands(l.planned), 100*ended/l.planned)
 	seconds := p.Elapsed.Seconds()
 	if seconds <= 0 {
 		return line
 	}
 	if p.CompletionTokens+p.PrefillTokens > 0 { // long before the first game ends
-		read, written := thousands(int(float64(p.PrefillTokens)/seconds)), thousands(int(float64(p.CompletionTokens)/seconds))
-		line += fmt.Sprintf(", %s playing, %s tokens/s read, %s written", thousands(p.Live()), read, written)
+		read, written := screen.Thousands(int(float64(p.PrefillTokens)/seconds)), screen.Thousands(int(float64(p.CompletionTokens)/seconds))
+		line += fmt.Sprintf(", %s playing, %s tokens/s read, %s written", screen.Thousands(p.Live()), read, written)
 	}
 	if p.Lost > 0 {
 		line += fmt.Sprintf(", %d of %d replicas lost", p.Lost, p.Replicas)
@@ -59,7 +60,7 @@ func (l *progressLine) text(p scheduler.Progress) string {
 	perS := float64(p.Ended) / seconds
 	line += fmt.Sprintf(", %.3g games/s", perS)
 	if left := l.planned - ended; left > 0 {
-		line += fmt.Sprintf(", %s left", roughly(float64(left)/perS))
+		line += fmt.Sprintf(", %s left", screen.Roughly(time.Duration(min(float64(left)/perS*1e9, math.MaxInt64/2))))
 	}
 	return line
 }
@@ -96,26 +97,4 @@ func (l *progressLine) gpuText() string {
 		return ""
 	}
 	return text
-}
-
-// roughly is a number of seconds in the two largest units that matter.
-func roughly(seconds float64) string {
-	s := int(seconds + 0.5)
-	switch {
-	case s < 60:
-		return fmt.Sprintf("%ds", s)
-	case s < 3600:
-		return fmt.Sprintf("%dm%02ds", s/60, s%60)
-	default:
-		return fmt.Sprintf("%dh%02dm", s/3600, s%3600/60)
-	}
-}
-
-// thousands writes a count with commas: 28,800.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"syscall"
+
+	"selfplay/bench/screen"
 )
 
 // A Shard is one of several parts that an experiment is played in, each by a
@@ -68,7 +70,7 @@ func (p Plan) validateShard() error {
 		things, what = things*p.N, "deals"
 	}
 	if s.Of > things {
-		return fmt.Errorf("shard %d of %d: the plan has %s %s, so at most as many shards", s.Number, s.Of, thousands(things), what)
+		return fmt.Errorf("shard %d of %d: the plan has %s %s, so at most as many shards", s.Number, s.Of, screen.Thousands(things), what)
 	}
 	return nil
 }

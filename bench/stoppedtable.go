@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"selfplay/bench/screen"
 )
 
 // Intervals for a fixed number of games are a little too narrow where a cell stopped
@@ -59,9 +61,9 @@ func (rep *Report) stoppedTable(b *strings.Builder, game string) {
 		if c.Opponent != "" {
 			name = c.Labels[0] + " against " + c.Opponent
 		}
-		cells = append(cells, fmt.Sprintf("%s at %s (margin %+.2f to %+.2f)", name, thousands(c.N), c.Low, c.High))
+		cells = append(cells, fmt.Sprintf("%s at %s (margin %+.2f to %+.2f)", name, screen.Thousands(c.N), c.Low, c.High))
 	}
 	if len(cells) > 0 {
-		wrap(b, "stopped before n "+thousands(rep.Experiment.N), cells)
+		wrap(b, "stopped before n "+screen.Thousands(rep.Experiment.N), cells)
 	}
 }

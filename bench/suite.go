@@ -3,6 +3,8 @@ package bench
 import (
 	"fmt"
 	"strings"
+
+	"selfplay/bench/screen"
 )
 
 // A Suite is a whole protocol by name. What a flag gives wins over it, but for the
@@ -50,20 +52,20 @@ func (s Suite) String() string {
 func (e Experiment) Describe(prompt string) string {
 	p := e.Plan()
 	var b strings.Builder
-	fmt.Fprintf(&b, "planned: %s games: ", thousands(p.Len()))
+	fmt.Fprintf(&b, "planned: %s games: ", screen.Thousands(p.Len()))
 	if p.Shard != (Shard{}) {
-		fmt.Fprintf(&b, "shard %s of %s games: ", p.Shard, thousands(e.Whole().Plan().Len()))
+		fmt.Fprintf(&b, "shard %s of %s games: ", p.Shard, screen.Thousands(e.Whole().Plan().Len()))
 	}
-	fmt.Fprintf(&b, "%s x ", counted(len(p.Games), "game", "games"))
+	fmt.Fprintf(&b, "%s x ", screen.Counted(len(p.Games), "game", "games"))
 	switch langs := len(p.Langs); {
 	case len(p.Opponents) > 0:
-		fmt.Fprintf(&b, "%s against %s", counted(len(p.Labels()), "language", "languages"), strings.Join(p.Opponents, ", "))
+		fmt.Fprintf(&b, "%s against %s", screen.Counted(len(p.Labels()), "language", "languages"), strings.Join(p.Opponents, ", "))
 	case len(p.Reasoned) > 0:
-		fmt.Fprintf(&b, "(%s of languages and %d with %s)", counted(langs*(langs+1)/2, "pair", "pairs"), len(p.Reasoned)*(langs-1), strings.Join(p.Reasoned, ", "))
+		fmt.Fprintf(&b, "(%s of languages and %d with %s)", screen.Counted(langs*(langs+1)/2, "pair", "pairs"), len(p.Reasoned)*(langs-1), strings.Join(p.Reasoned, ", "))
 	default:
-		fmt.Fprintf(&b, "%s of languages", counted(langs*(langs+1)/2, "pair", "pairs"))
+		fmt.Fprintf(&b, "%s of languages", screen.Counted(langs*(langs+1)/2, "pair", "pairs"))
 	}
-	fmt.Fprintf(&b, " x 2 roles x %s", thousands(p.N))
+	fmt.Fprintf(&b, " x 2 roles x %s", screen.Thousands(p.N))
 	if e.UntilCI > 0 {
 		fmt.Fprintf(&b, "; fewer in cells whose margin is known to within %g", e.UntilCI)
 	}
@@ -74,12 +76,4 @@ func (e Experiment) Describe(prompt string) string {
 		fmt.Fprintf(&b, ", and reason-in for labels with +")
 	}
 	return b.String()
-}
-
-// counted is 1 pair, or 36 pairs.
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return thousands(n) + " " + many
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"selfplay/bench/screen"
 )
 
 // WriteText writes the report as tables for a terminal of 80 columns. dir is the run
@@ -60,7 +62,7 @@ func (rep *Report) WriteText(w io.Writer, dir string) error {
 // gameText is one game's margins, and what is certain of them.
 func (rep *Report) gameText(b *strings.Builder, game string) {
 	c := rep.ByGame[game]
-	fmt.Fprintf(b, "%s: %s of %s games\n", game, thousands(c.Games), thousands(c.Planned))
+	fmt.Fprintf(b, "%s: %s of %s games\n", game, screen.Thousands(c.Games), screen.Thousands(c.Planned))
 	if len(rep.Experiment.Opponents) == 0 {
 		rep.marginTable(b, game)
 	}
@@ -76,7 +78,7 @@ func (rep *Report) gameText(b *strings.Builder, game string) {
 		fmt.Fprintf(b, "moving first %s (%s)\n", marked(plus(v), rep.EarlySeat(game)), spread(rep.SeatMarginCI[game], "%+.2f"))
 	}
 	fmt.Fprintf(b, "seat 0 won %s, seat 1 %s, drawn %s, lost by invalid moves %s\n",
-		thousands(c.Wins0), thousands(c.Wins1), thousands(c.Draws), thousands(c.InvalidLosses))
+		screen.Thousands(c.Wins0), screen.Thousands(c.Wins1), screen.Thousands(c.Draws), screen.Thousands(c.InvalidLosses))
 	if pairs := rep.Tests[game].Pairs; len(pairs) > 0 {
 		var apart []string
 		for _, p := range pairs {

@@ -4,16 +4,9 @@ import (
 	"fmt"
 	"strconv"
 	"time"
-)
 
-// count is a number with commas: 28,800.
-func count(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+	"selfplay/bench/screen"
+)
 
 // short is a count in at most four characters: 999, 1.2k, 12k, 1.2M.
 func short(n int) string {
@@ -49,24 +42,9 @@ func shorter(n int) string {
 // perSecond is a rate with three digits that count.
 func perSecond(v float64) string {
 	if v >= 100 {
-		return count(int(v + 0.5))
+		return screen.Thousands(int(v + 0.5))
 	}
 	return fmt.Sprintf("%.3g", v)
-}
-
-// roughly is a time in the two largest units that matter.
-func roughly(d time.Duration) string {
-	s := int(d.Seconds() + 0.5)
-	switch {
-	case s < 60:
-		return fmt.Sprintf("%ds", s)
-	case s < 3600:
-		return fmt.Sprintf("%dm%02ds", s/60, s%60)
-	case s < 100*3600:
-		return fmt.Sprintf("%dh%02dm", s/3600, s%3600/60)
-	default:
-		return fmt.Sprintf("%d days", (s+12*3600)/(24*3600))
-	}
 }
 
 // clock is a time as a stop watch shows it.

@@ -141,7 +141,7 @@ func (m *Model) turn(width, i int) []line {
 	label := m.Game.Job.Langs[t.Seat]
 	head := []span{{marked, fmt.Sprintf("turn %d, seat %d, %s", i+1, t.Seat, screen.Clean(player(m.Game.Job, t.Seat)))}}
 	if t.CompletionTokens > 0 {
-		head = append(head, span{faint, fmt.Sprintf(", %s", counted(t.CompletionTokens, "token", "tokens"))})
+		head = append(head, span{faint, fmt.Sprintf(", %s", screen.Counted(t.CompletionTokens, "token", "tokens"))})
 	}
 	if fault := m.fault(t); fault != nil {
 		head = append(append(head, span{plain, ", "}), fault...)

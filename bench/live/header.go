@@ -46,11 +46,11 @@ func (m *Model) title(width int) line {
 
 // far is how many games have ended, and when the others will have.
 func (m *Model) far() [][]span {
-	games := []span{{strong, count(m.Ended)}, {plain, " of " + count(m.Planned) + " games"}}
+	games := []span{{strong, screen.Thousands(m.Ended)}, {plain, " of " + screen.Thousands(m.Planned) + " games"}}
 	if m.Planned > 0 {
 		games = append(games, span{plain, fmt.Sprintf(" %d%%", 100*m.Ended/m.Planned)})
 	}
-	groups := [][]span{games, {{plain, count(m.Live) + " live"}}}
+	groups := [][]span{games, {{plain, screen.Thousands(m.Live) + " live"}}}
 	if m.Lost > 0 {
 		groups = append(groups, []span{{bad, fmt.Sprintf("%d of %d replicas lost", m.Lost, m.Replicas)}})
 	}
@@ -66,14 +66,14 @@ func (m *Model) left() [][]span {
 	if !l.Known {
 		return nil
 	}
-	group := []span{{strong, roughly(l.Mean)}, {plain, " left"}, {faint, " (" + roughly(l.Low) + " to " + roughly(l.High) + ")"}}
+	group := []span{{strong, screen.Roughly(l.Mean)}, {plain, " left"}, {faint, " (" + screen.Roughly(l.Low) + " to " + screen.Roughly(l.High) + ")"}}
 	if l.High == 0 {
-		group = []span{{plain, roughly(l.Low) + " left, or far more"}}
+		group = []span{{plain, screen.Roughly(l.Low) + " left, or far more"}}
 	}
 	if m.New == 0 {
 		return [][]span{group}
 	}
-	return [][]span{group, {{faint, "if " + counted(m.New, "more kind of game is", "more kinds of games are") + " alike"}}}
+	return [][]span{group, {{faint, "if " + screen.Counted(m.New, "more kind of game is", "more kinds of games are") + " alike"}}}
 }
 
 func (m *Model) tokens() [][]span {
@@ -104,18 +104,11 @@ func (m *Model) faults() [][]span {
 		}
 		return []span{s}
 	}
-	groups := [][]span{{{plain, counted(all.Turns, "answer", "answers")}}, group(all.Invalid, "invalid"), group(all.Truncated, "truncated")}
+	groups := [][]span{{{plain, screen.Counted(all.Turns, "answer", "answers")}}, group(all.Invalid, "invalid"), group(all.Truncated, "truncated")}
 	if all.Length+all.Context > 0 {
 		groups = append(groups, group(all.Length+all.Context, "cut off"))
 	}
 	return groups
-}
-
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return count(n) + " " + many
 }
 
 // Last is what a session did, as a plain line for when the screen is gone; "" if
@@ -126,7 +119,7 @@ func Last(s Snapshot) string {
 	if n == 0 {
 		return ""
 	}
-	line := "in this session: " + counted(n, "game", "games") + " in " + roughly(s.Played)
+	line := "in this session: " + screen.Counted(n, "game", "games") + " in " + screen.Roughly(s.Played)
 	for _, group := range m.faults() {
 		line += ", " + group[0].text
 	}

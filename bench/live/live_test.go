@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"selfplay/bench"
+	"selfplay/bench/screen"
 	"selfplay/games"
 	"selfplay/prompts"
 	"selfplay/scheduler"
@@ -20,7 +21,7 @@ func TestCount(t *testing.T) {
 		99_499: {"99,499", "99k", "99k"}, 99_500: {"99,500", "100k", ".1M"}, 157_000: {"157,000", "157k", ".2M"},
 		999_499: {"999,499", "999k", "1M"}, 1_234_567: {"1,234,567", "1.2M", "1M"}, 2_000_000: {"2,000,000", "2.0M", "2M"},
 	} {
-		if got := [3]string{count(n), short(n), shorter(n)}; got != want {
+		if got := [3]string{screen.Thousands(n), short(n), shorter(n)}; got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}
 	}
@@ -30,17 +31,6 @@ func TestMargin(t *testing.T) {
 	for v, want := range map[float64]string{0: ".00", -0.001: ".00", 0.5: "+.50", -0.125: "-.12", 1: "+1.0", -1: "-1.0", 0.999: "+1.0"} {
 		if got := margin(v); got != want {
 			t.Errorf("%v: %q, want %q", v, got, want)
-		}
-	}
-}
-
-func TestRoughly(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0s", 59*time.Second + 400*time.Millisecond: "59s", time.Minute: "1m00s", 90 * time.Minute: "1h30m",
-		99 * time.Hour: "99h00m", 100 * time.Hour: "4 days", 1000 * time.Hour: "42 days",
-	} {
-		if got := roughly(d); got != want {
-			t.Errorf("%v: %q, want %q", d, got, want)
 		}
 	}
 }

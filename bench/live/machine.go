@@ -12,7 +12,7 @@ func (m *Model) loadInShort() [][]span {
 		return gpusInShort(m.Load.GPUs)
 	}
 	if n := len(m.Load.Cores); n > 0 {
-		return [][]span{{{plain, "cpu "}, {strong, fmt.Sprintf("%.0f%%", 100*mean(m.Load.Cores))}, {plain, " of " + counted(n, "core", "cores")}}}
+		return [][]span{{{plain, "cpu "}, {strong, fmt.Sprintf("%.0f%%", 100*mean(m.Load.Cores))}, {plain, " of " + screen.Counted(n, "core", "cores")}}}
 	}
 	return nil
 }
@@ -30,7 +30,7 @@ func gpusInShort(all []GPU) [][]span {
 	}
 	name := "gpu"
 	if len(all) > 1 {
-		name = counted(len(all), "", "gpus")
+		name = screen.Counted(len(all), "", "gpus")
 	}
 	group := []span{{plain, name}}
 	if len(util) > 0 {

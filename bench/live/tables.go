@@ -15,7 +15,7 @@ func (m *Model) margins(width int) []line {
 		return nil
 	}
 	k := m.Kinds[at]
-	head := []span{{strong, k.Name}, {plain, fmt.Sprintf("  %s of %s games", count(k.Ended), count(k.Planned))}}
+	head := []span{{strong, k.Name}, {plain, fmt.Sprintf("  %s of %s games", screen.Thousands(k.Ended), screen.Thousands(k.Planned))}}
 	if len(m.Kinds) > 1 {
 		head = append(head, span{faint, fmt.Sprintf("  game %d of %d", at+1, len(m.Kinds))})
 	}

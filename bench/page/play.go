@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"selfplay/bench"
+	"selfplay/bench/screen"
 )
 
 // play is about seats and moves: who moves first, perfect play, opponents.
@@ -57,7 +58,7 @@ func (b *builder) perfect(run int, r *bench.Report) table {
 		if !ok {
 			return none
 		}
-		c := cell{Text: fmt.Sprintf("%.1f %%", 100*share), Title: "of " + thousands(r.Judged[game][lang]) + " moves"}
+		c := cell{Text: fmt.Sprintf("%.1f %%", 100*share), Title: "of " + screen.Thousands(r.Judged[game][lang]) + " moves"}
 		if regret, ok := r.Regret[game][lang]; ok {
 			c.Title += fmt.Sprintf("; a move loses %.3f in the mean", regret)
 		}

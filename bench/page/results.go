@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"selfplay/bench"
+	"selfplay/bench/screen"
 )
 
 // summary has a column for each run.
@@ -14,7 +15,7 @@ func (b *builder) summary() section {
 	line("games played", func(r *bench.Report) cell {
 		c := count(r.Games)
 		if r.Games < r.Planned {
-			c.Text += " of " + thousands(r.Planned)
+			c.Text += " of " + screen.Thousands(r.Planned)
 		}
 		return c
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"selfplay/bench"
+	"selfplay/bench/screen"
 )
 
 // scatterSection is the table of Figure 4's lines.
@@ -49,7 +50,7 @@ func settings(runs []Run, names []string) section {
 	line("cache", func(e bench.Experiment) string { return e.Cache })
 	line("games", func(e bench.Experiment) string { return strings.Join(e.Games, " ") })
 	line("languages", func(e bench.Experiment) string { return strings.Join(e.Langs, " ") })
-	line("games a direction", func(e bench.Experiment) string { return thousands(e.N) })
+	line("games a direction", func(e bench.Experiment) string { return screen.Thousands(e.N) })
 	line("opponents", func(e bench.Experiment) string { return strings.Join(e.Opponents, " ") })
 	line("stops early", func(e bench.Experiment) string {
 		if e.UntilCI == 0 {
@@ -82,9 +83,9 @@ func settings(runs []Run, names []string) section {
 		if e.MaxTokens == 0 {
 			return "until the turn's are used up"
 		}
-		return thousands(e.MaxTokens)
+		return screen.Thousands(e.MaxTokens)
 	})
-	prompted("tokens of a turn", func(e bench.Experiment) string { return thousands(e.Context) })
+	prompted("tokens of a turn", func(e bench.Experiment) string { return screen.Thousands(e.Context) })
 	line("texts", func(e bench.Experiment) string { return e.Locales.Source + " " + e.Locales.SHA256 })
 	s.Groups = []group{{Tables: with(experiment)}}
 	for i, r := range runs {

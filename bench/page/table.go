@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"selfplay/bench"
+	"selfplay/bench/screen"
 )
 
 // A table has named columns and named rows. All its texts are plain.
@@ -57,7 +58,7 @@ var languageNames = map[string]string{"en": "English", "ar": "Arabic", "de": "Ge
 
 func plain(s string) cell { return cell{Text: clean(s)} }
 
-func count(n int) cell { return cell{Text: thousands(n)} }
+func count(n int) cell { return cell{Text: screen.Thousands(n)} }
 
 // signed is a margin with its sign: never "-0.00", which nobody can see.
 func signed(v float64) string {
@@ -111,7 +112,7 @@ func percent(count, of int) cell {
 	if of == 0 {
 		return none
 	}
-	return cell{Text: fmt.Sprintf("%.1f %%", 100*float64(count)/float64(of)), Title: thousands(count) + " of " + thousands(of)}
+	return cell{Text: fmt.Sprintf("%.1f %%", 100*float64(count)/float64(of)), Title: screen.Thousands(count) + " of " + screen.Thousands(of)}
 }
 
 func shareCell(s bench.Share) cell { return percent(s.Count, s.Of) }
@@ -142,13 +143,4 @@ func number(v float64, format string) cell {
 		return none
 	}
 	return cell{Text: strings.Replace(fmt.Sprintf(format, v), "-", "−", 1)}
-}
-
-// thousands groups digits, as in 28,800.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
