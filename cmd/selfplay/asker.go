@@ -104,9 +104,9 @@ func (f *askFlags) with(ctx context.Context, c *cobra.Command, who player, most 
 // showAnswers shows how many answers there are: on one line of a terminal,
 // elsewhere now and then on a new one.
 func showAnswers(w io.Writer) func(scheduler.Progress) {
-	interval, begin, end := 10*time.Second, "", "\n"
+	interval, show := 10*time.Second, func(line string) { fmt.Fprintln(w, line) }
 	if movesCursor(w) {
-		interval, begin, end = 200*time.Millisecond, "\r", "\x1b[K\r"
+		interval, show = 200*time.Millisecond, func(line string) { writeOver(w, line) }
 	}
 	var shown time.Duration
 	return func(p scheduler.Progress) {
@@ -118,7 +118,7 @@ func showAnswers(w io.Writer) func(scheduler.Progress) {
 		}
 		shown = p.Elapsed
 		seconds := p.Elapsed.Seconds()
-		fmt.Fprintf(w, "%s%d answers, %d being written, %.0f tokens/s read, %.0f written%s", begin, p.Ended, p.Live(),
-			float64(p.PrefillTokens)/seconds, float64(p.CompletionTokens)/seconds, end)
+		show(fmt.Sprintf("%d answers, %d being written, %.0f tokens/s read, %.0f written", p.Ended, p.Live(),
+			float64(p.PrefillTokens)/seconds, float64(p.CompletionTokens)/seconds))
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"selfplay/bench"
@@ -221,7 +222,7 @@ func loading(w io.Writer) func(share float32) {
 	return func(share float32) {
 		percent := int32(100 * share)
 		if old := shown.Load(); percent > old && shown.CompareAndSwap(old, percent) {
-			fmt.Fprintf(w, "\rloading the weights: %d%%\x1b[K\r", percent)
+			writeOver(w, fmt.Sprintf("loading the weights: %d%%", percent))
 		}
 	}
 }
@@ -311,9 +312,5 @@ func settings(p inference.Plan) map[string]string {
 
 func isTerminal(w io.Writer) bool {
 	f, ok := fileOf(w)
-	if !ok {
-		return false
-	}
-	st, err := f.Stat()
-	return err == nil && st.Mode()&os.ModeCharDevice != 0
+	return ok && term.IsTerminal(f.Fd())
 }

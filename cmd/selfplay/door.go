@@ -18,16 +18,13 @@ import (
 // A door is what all text leaves the program by. Names and texts come from files
 // and models that may be anyone's, and in whatever table, warning or error they
 // stand, nothing in them may steer the terminal: characters that would are named
-// in their place. What is data, or draws on the terminal, goes out by raw.
+// in their place. What is data, or draws on the terminal, goes out by raw; lines
+// that are written over each other by writeOver.
 type door struct {
 	w    io.Writer
 	mu   sync.Mutex
 	rest []byte // the beginning of a character that is not whole yet
 }
-
-// progressMarks are the sequences by which this program shows progress on one line. They can
-// do no more than that, so they pass to a terminal wherever they come from.
-var progressMarks = []string{"\r", "\x1b[K"}
 
 func (d *door) Write(b []byte) (int, error) {
 	d.mu.Lock()
@@ -35,13 +32,7 @@ func (d *door) Write(b []byte) (int, error) {
 	all := append(d.rest, b...)
 	whole := len(all) - len(cutRune(all))
 	d.rest = append([]byte(nil), all[whole:]...)
-	text := ""
-	if isTerminal(d.w) {
-		text = harmlessBut(string(all[:whole]), progressMarks)
-	} else {
-		text = screen.Harmless(string(all[:whole]))
-	}
-	if _, err := io.WriteString(d.w, text); err != nil {
+	if _, err := io.WriteString(d.w, screen.Harmless(string(all[:whole]))); err != nil {
 		return 0, err
 	}
 	return len(b), nil
@@ -60,16 +51,26 @@ func cutRune(b []byte) []byte {
 	return nil
 }
 
-// harmlessBut leaves the sequences that are allowed as they are.
-func harmlessBut(text string, allowed []string) string {
-	if len(allowed) == 0 {
-		return screen.Harmless(text)
+// writeOver writes a line over the one that a terminal's cursor stands on, see
+// movesCursor. One with its end stays; any other is there until something is written
+// over it, and an empty one clears what is. The codes for that are the program's own:
+// what the line says is as harmless as all else.
+func writeOver(w io.Writer, line string) {
+	d, ok := w.(interface{ over(line string) })
+	if !ok {
+		d = &door{w: w}
 	}
-	parts := strings.Split(text, allowed[0])
-	for i := range parts {
-		parts[i] = harmlessBut(parts[i], allowed[1:])
+	d.over(line)
+}
+
+func (d *door) over(line string) {
+	text, end := strings.ReplaceAll(line, "\n", "\u240a"), "\r"
+	if cut, ended := strings.CutSuffix(line, "\n"); ended {
+		text, end = cut, "\n"
 	}
-	return strings.Join(parts, allowed[0])
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	io.WriteString(d.w, "\r"+screen.Harmless(text)+"\x1b[K"+end)
 }
 
 // raw is what a door, or several goroutines' one, stands before.

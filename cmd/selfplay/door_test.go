@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/creack/pty"
 
 	"selfplay/bench"
 	"selfplay/games"
@@ -18,7 +22,7 @@ import (
 
 // evil would clear the screen, set the title, turn text round, run a script and lead
 // out of a folder.
-const evil = "../../../\x1b[2J\x1b]0;x\x07\u009b31m\u202e\u2066\u200b\x7f\r<script>alert(1)</script>"
+const evil = "../../../\x1b[2J\x1b]0;x\x07\u009b31m\u202e\u2066\u200b\x7f\r\x1b[K<script>alert(1)</script>"
 
 // checkHarmless looks for what could steer a terminal.
 func checkHarmless(t *testing.T, what, text string) {
@@ -48,8 +52,54 @@ func TestDoor(t *testing.T) {
 			t.Fatalf("in pieces of %d: %q", size, got)
 		}
 	}
-	if got := harmlessBut("\r5%\x1b[K\r\x1b[2Jx", progressMarks); got != "\r5%\x1b[K\r␛[2Jx" {
-		t.Errorf("%q", got)
+}
+
+// The codes that show progress on one line are the program's own alone: what the line
+// says has none of its own.
+func TestWriteOver(t *testing.T) {
+	for line, want := range map[string]string{
+		"5%":                 "\r5%\x1b[K\r",
+		"":                   "\r\x1b[K\r",
+		"done\n":             "\rdone\x1b[K\n",
+		"a\r\x1b[K\nb\u202e": "\ra␍␛[K␊b⟨U+202E⟩\x1b[K\r",
+		"a\r\x1b[K\nb\n":     "\ra␍␛[K\nb\x1b[K\n",
+	} {
+		var b bytes.Buffer
+		d := &door{w: &b}
+		for _, w := range []io.Writer{d, &sharedWriter{w: d}, &sharedWriter{w: &b}, &b} {
+			b.Reset()
+			writeOver(w, line)
+			if b.String() != want {
+				t.Errorf("%q by %T: %q, want %q", line, w, b.String(), want)
+			}
+		}
+	}
+	var kept []string
+	s := &sharedWriter{w: failing{}}
+	s.divert(func(text string) { kept = append(kept, text) })
+	writeOver(s, "5%")
+	writeOver(s, "lost\n")
+	if strings.Join(kept, "|") != "lost\n" {
+		t.Errorf("%q", kept)
+	}
+}
+
+func TestIsTerminal(t *testing.T) {
+	master, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	defer tty.Close()
+	null, err := os.OpenFile("/dev/null", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	for w, want := range map[io.Writer]bool{tty: true, &door{w: tty}: true, &sharedWriter{w: &door{w: tty}}: true, null: false, &door{w: null}: false, io.Discard: false} {
+		if isTerminal(w) != want {
+			t.Errorf("%T: a terminal is %v", w, !want)
+		}
 	}
 }
 
@@ -146,6 +196,38 @@ func evilLocales(t *testing.T) string {
 		}
 	}
 	return dir
+}
+
+// On a terminal, where the program itself moves the cursor, no text does.
+func TestEvilNamesOnTerminal(t *testing.T) {
+	t.Setenv("TERM", "xterm")
+	played, model, locales := evilRun(t, "TicTacToe-v0"), evilModel(t, "llama"), evilLocales(t)
+	for _, args := range [][]string{
+		{"report", played}, {"replay", played}, {"replay", played, "0", "--plain"}, {"export", played}, {"export", played, "--format", "csv", "--table", "turns"},
+		{"locales", "list", "--locales", locales}, {"locales", "check", locales}, {"doctor", "--model", model}, {"help", evil},
+	} {
+		master, tty, err := pty.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := term.MakeRaw(tty.Fd()); err != nil { // so that it passes lines on as they are
+			t.Fatal(err)
+		}
+		read := make(chan string)
+		go func() {
+			all, _ := io.ReadAll(master) // ends with an error once nobody has the terminal
+			read <- string(all)
+		}()
+		var stderr bytes.Buffer
+		code := run(args, strings.NewReader(""), tty, &stderr)
+		tty.Close()
+		text := <-read
+		master.Close()
+		checkHarmless(t, strings.Join(args, " "), text)
+		if text == "" && args[0] != "help" && args[0] != "doctor" {
+			t.Errorf("%q: code %d, nothing on the terminal, %s", args, code, stderr.String())
+		}
+	}
 }
 
 // Whatever the names and texts in files from elsewhere are, nothing in them reaches

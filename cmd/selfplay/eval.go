@@ -254,9 +254,9 @@ func openThere(c *cobra.Command, who player, at *site, opts inference.Options) (
 // of those that were open are.
 func showCount(w io.Writer, doing string, before, all int) func(n int) {
 	start := time.Now()
-	shown, interval, begin, end := start, 10*time.Second, "", "\n"
-	if movesCursor(w) {
-		interval, begin, end = 200*time.Millisecond, "\r", "\x1b[K"
+	shown, interval, terminal := start, 10*time.Second, movesCursor(w)
+	if terminal {
+		interval = 200 * time.Millisecond
 	}
 	return func(n int) {
 		now := time.Now()
@@ -264,12 +264,14 @@ func showCount(w io.Writer, doing string, before, all int) func(n int) {
 			return
 		}
 		shown = now
-		if n == all-before && begin != "" {
-			end += "\n"
-		}
 		perS := float64(n) / max(now.Sub(start), time.Millisecond).Seconds()
 		left := time.Duration(float64(all-before-n) / perS * float64(time.Second))
-		fmt.Fprintf(w, "%s%s%d of %d questions, %.3g a second, %v left%s", begin, doing, before+n, all, perS, left.Round(time.Second), end)
+		line := fmt.Sprintf("%s%d of %d questions, %.3g a second, %v left", doing, before+n, all, perS, left.Round(time.Second))
+		if terminal && n < all-before {
+			writeOver(w, line)
+		} else {
+			tell(w, line)
+		}
 	}
 }
 

@@ -48,7 +48,11 @@ func exportCommand() *cobra.Command {
 			if format == bench.FormatParquet && isTerminal(c.OutOrStdout()) {
 				return usagef("--format parquet: no text for a terminal: name a file with --out")
 			}
-			w := bufio.NewWriterSize(stdout(c), 1<<16)
+			to := stdout(c)
+			if isTerminal(to) { // where it is text to look at
+				to = c.OutOrStdout()
+			}
+			w := bufio.NewWriterSize(to, 1<<16)
 			if err := write(w); err != nil {
 				return err
 			}

@@ -206,7 +206,7 @@ func (v *liveView) take(text string) {
 	v.mu.Lock()
 	v.said = append(v.said, text)
 	v.mu.Unlock()
-	for line := range strings.Lines(strings.TrimPrefix(text, "\r\x1b[K")) {
+	for line := range strings.Lines(text) {
 		v.Note(strings.TrimSpace(line))
 	}
 }

@@ -134,7 +134,7 @@ func showProgress(w io.Writer) func(doing string, share float64) {
 			fmt.Fprintln(w, doing)
 		}
 		if now := int(100 * share); terminal && (doing != was || now != percent) {
-			fmt.Fprintf(w, "\r%s: %d%%\x1b[K\r", doing, now)
+			writeOver(w, fmt.Sprintf("%s: %d%%", doing, now))
 			percent = now
 		}
 		was = doing

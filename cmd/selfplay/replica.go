@@ -215,6 +215,17 @@ func (s *sharedWriter) Write(b []byte) (int, error) {
 	return s.w.Write(b)
 }
 
+func (s *sharedWriter) over(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.taken == nil:
+		writeOver(s.w, line)
+	case strings.HasSuffix(line, "\n"): // nothing else would stay
+		s.taken(line)
+	}
+}
+
 // divert has somebody else get what is written from now on; nil: nobody.
 func (s *sharedWriter) divert(taken func(text string)) {
 	s.mu.Lock()
@@ -235,7 +246,8 @@ func shared(c *cobra.Command) *sharedWriter {
 // tell writes a line, in place of one that shows progress if a terminal does.
 func tell(w io.Writer, line string) {
 	if movesCursor(w) {
-		line = "\r\x1b[K" + line
+		writeOver(w, line+"\n")
+		return
 	}
 	fmt.Fprintln(w, line)
 }

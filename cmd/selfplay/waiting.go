@@ -28,10 +28,10 @@ func waitingWith(w io.Writer, doing string, more func() string) (done func()) {
 		for {
 			select {
 			case <-stop:
-				fmt.Fprint(w, "\r\x1b[K")
+				writeOver(w, "")
 				return
 			case now := <-ticker.C:
-				fmt.Fprintf(w, "\r%s\x1b[K\r", waitLine(doing, more(), now.Sub(start)))
+				writeOver(w, waitLine(doing, more(), now.Sub(start)))
 			}
 		}
 	}()
