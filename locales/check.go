@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"unicode"
 
+	"selfplay/locales/mask"
 	"selfplay/locales/verify"
 )
 
@@ -136,6 +137,11 @@ type englishTexts struct {
 type original struct {
 	key string
 	*verify.Original
+	masked mask.Masked
+}
+
+func newOriginal(t Text) original {
+	return original{t.Key, verify.NewOriginal(t.Text), mask.Mask(t.Text)}
 }
 
 func (e *englishTexts) get() []original {
@@ -146,7 +152,7 @@ func (e *englishTexts) get() []original {
 		}
 		leaves, _, _ := readLeaves(data)
 		for _, l := range leaves {
-			e.texts = append(e.texts, original{l.Key, verify.NewOriginal(l.Text)})
+			e.texts = append(e.texts, newOriginal(l))
 		}
 	})
 	return e.texts
@@ -207,12 +213,12 @@ func (c *fileCheck) compare(leaves []Text, texts map[string]string) {
 		if len(originals) > 0 {
 			c.find(l.Key, KindKey, Error, "not in the English file; remove it")
 		}
-		c.text(original{l.Key, verify.NewOriginal(l.Text)}, l.Text, lang)
+		c.text(newOriginal(l), l.Text, lang)
 	}
 }
 
 func (c *fileCheck) text(o original, text string, lang verify.Language) {
-	for _, f := range o.Check(text, lang) {
+	for _, f := range append(o.Check(text, lang), o.masked.Lost(text)...) {
 		c.find(o.key, f.Kind, f.Severity, f.What)
 	}
 }

@@ -58,6 +58,15 @@ func TestFileFaults(t *testing.T) {
 	}
 }
 
+// What a translator would have hidden is looked for in files that are finished, too.
+func TestCheckFindsWhatIsHidden(t *testing.T) {
+	rep := Checker{Set: setOf(map[string]string{
+		"G/en.json": `{"a": "Say 'up', 'down' or 'left'.", "b": "You are 'P'."}`, "G/sw.json": `{"a": "Sema 'juu', 'down' au 'left'.", "b": "Wewe ni \u201cP\u201d."}`})}.Run()
+	if len(rep.Findings) != 1 || !strings.HasPrefix(rep.Findings[0].String(), `G/sw.json: a: token: "up" is missing`) || rep.Errors != 1 {
+		t.Errorf("%v", rep.Findings)
+	}
+}
+
 // Without English nothing is compared, but what is wrong alone is found.
 func TestCheckWithoutEnglish(t *testing.T) {
 	rep := Checker{Set: setOf(map[string]string{"G/de.json": `{"a": "{x} [y] \u00ad"}`})}.Run()

@@ -10,7 +10,8 @@
 // # What the checker finds
 //
 // An error keeps a game from starting or misleads its players; a warning is for
-// a reader of the language. The checks of a text are those of package verify.
+// a reader of the language. The checks of a text are those of package verify, and of
+// package mask for what a translator has to keep.
 // In the strings that TextArena has for all its games (12,470 files, 73 games,
 // 193 languages with English) they find this; `selfplay locales check DIR` counts
 // again, and TestWholeReferenceTree in package games holds the table to it. The
@@ -21,8 +22,10 @@
 //	kind        all  errors  eight  others  flagged  exp.
 //	empty         2       2      0       0        2     0  blanks in place of a line
 //	brace         1       1      0       0        1     0  doubled, and not in English
-//	token       257     230      0      23      222    12  cards J, Q, K in other letters (196),
-//	                                                       a lost \boxed (30), four commands
+//	token       483     415      0      38      427    18  cards J, Q, K in other letters (196),
+//	                                                       a lost \boxed (30), marks of boards
+//	                                                       ('O' as ओ), commands (draw as chora),
+//	                                                       a line of dashes sung (65)
 //	example       6       6      0       0        6     0  fields in other letters, units lost
 //	number      107      10      0       5       91    11  players called 1 and 2, three columns
 //	                                                       run together, years from elsewhere

@@ -101,7 +101,7 @@ func (t *Translator) take(text Text, candidate string, ok bool) error {
 	e.By = t.By
 	try := Try{Answer: candidate}
 	if ok {
-		try.Faults = newChecker(text, t.Lang).candidate(candidate)
+		try.Faults = newChecker(text, t.Lang).check(candidate)
 	} else {
 		try.Faults = []Fault{{kindMissing, "there is no candidate"}}
 	}

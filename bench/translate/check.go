@@ -21,7 +21,6 @@ type Fault struct {
 const (
 	kindCut      = "cut"      // no end
 	kindSentinel = "sentinel" // a sign was changed
-	kindSlot     = "slot"     // a piece of a candidate was changed
 	kindTerm     = "term"     // not what the glossary has
 	kindForm     = "form"     // a term that is none
 	KindJudged   = "judged"   // no fault of a try: a judge found it not faithful
@@ -64,9 +63,10 @@ func (c *checker) answered(a asking.Answer) (text string, faults []Fault) {
 	return text, c.check(text)
 }
 
-// check is what any translation has to pass.
+// check is what any translation has to pass, a candidate too, in which nothing was
+// hidden.
 func (c *checker) check(text string) (faults []Fault) {
-	findings := c.original.Check(text, c.lang)
+	findings := append(c.original.Check(text, c.lang), c.masked.Lost(text)...)
 	if c.oracle != nil {
 		findings = append(findings, c.oracle.Check(c.text.English, text)...)
 	}
@@ -79,24 +79,6 @@ func (c *checker) check(text string) (faults []Fault) {
 		}
 	}
 	return faults
-}
-
-// candidate checks a text that nothing was hidden in. Package verify knows of
-// most that would have been; the rest is counted here.
-func (c *checker) candidate(text string) (faults []Fault) {
-	for i, s := range c.masked.Slots {
-		piece := s.Text
-		if quoted := piece[0] == '\''; s.Kind == mask.Command && quoted {
-			piece = strings.Trim(piece, "'") // quotes may be those of the language
-		} else if s.Kind != mask.Art && !(s.Kind == mask.Label && (quoted || piece[0] == '"')) {
-			continue
-		}
-		want := strings.Count(c.masked.Text, mask.Sentinel(i+1))
-		if have := strings.Count(text, piece); have < want {
-			faults = append(faults, Fault{kindSlot, fmt.Sprintf("%q stands %d times, in the English text %d times", piece, have, want)})
-		}
-	}
-	return append(faults, c.check(text)...)
 }
 
 const (

@@ -12,7 +12,6 @@
 //	sentinel   a sign is missing, there too often, or braces were added
 //	...        package verify has a finding of that kind, an error or a warning
 //	example    the game's own rules refuse an answer that it shows, or miss one
-//	slot       of a candidate, which nothing was hidden in: a piece does not survive
 //	term       a term of the glossary is called by another word
 //
 // A refused text is asked for again and told why, each time with draws of its own.

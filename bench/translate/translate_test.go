@@ -64,7 +64,7 @@ func TestKnownGood(t *testing.T) {
 				t.Fatal(err)
 			}
 			at := slices.IndexFunc(list, func(o locales.Text) bool { return o.Key == text.Key })
-			if faults := newChecker(text, lang).candidate(list[at].Text); len(faults) > 0 {
+			if faults := newChecker(text, lang).check(list[at].Text); len(faults) > 0 {
 				t.Errorf("%s %s %s: %s", lang, text.Game, text.Key, dump(faults))
 			}
 		}
@@ -187,7 +187,7 @@ func TestFaults(t *testing.T) {
 func TestOracleRefuses(t *testing.T) {
 	english := "Write it like A:5, B:10, C:5."
 	c := newChecker(Text{"ColonelBlotto", "key", english}, "de")
-	if faults := c.candidate("Schreib es so: A:5, B:10, C:5."); len(faults) > 0 {
+	if faults := c.check("Schreib es so: A:5, B:10, C:5."); len(faults) > 0 {
 		t.Errorf("%s", dump(faults))
 	}
 	if faults := c.check("Schreib es so: A:5 B:5, C:10."); kindsOf(faults) != "example" {
@@ -199,17 +199,17 @@ func TestOracleRefuses(t *testing.T) {
 // looked for.
 func TestCandidateSlots(t *testing.T) {
 	c := newChecker(Text{"Chess", "key", "Your pieces: 'X' on A7"}, "de")
-	if faults := c.candidate("Deine Figuren: 'Y' auf A7"); kindsOf(faults) != "slot" {
+	if faults := c.check("Deine Figuren: 'Y' auf A7"); kindsOf(faults) != "token" {
 		t.Errorf("%s", dump(faults))
 	}
-	if faults := c.candidate("Deine Figuren: 'X' auf A7"); len(faults) > 0 {
+	if faults := c.check("Deine Figuren: 'X' auf A7"); len(faults) > 0 {
 		t.Errorf("%s", dump(faults))
 	}
 	c = newChecker(Text{"FifteenPuzzle", "key", "Say 'up', 'down' or 'left'."}, "de")
-	if faults := c.candidate("Sage „up“, „runter“ oder „left“."); kindsOf(faults) != "slot" {
+	if faults := c.check("Sage „up“, „runter“ oder „left“."); kindsOf(faults) != "token" {
 		t.Errorf("%s", dump(faults))
 	}
-	if faults := c.candidate("Sage „up“, „down“ oder „left“."); len(faults) > 0 {
+	if faults := c.check("Sage „up“, „down“ oder „left“."); len(faults) > 0 {
 		t.Errorf("%s", dump(faults))
 	}
 }

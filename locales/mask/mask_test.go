@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"selfplay/locales/verify"
 )
 
 func TestMask(t *testing.T) {
@@ -94,6 +96,38 @@ func TestUnmask(t *testing.T) {
 			t.Errorf("%q: %q, want %q", answer, got, want)
 		case err != nil && (got != "" || !errors.As(err, &r) || err.Error() != "sentinels changed: "+want):
 			t.Errorf("%q: %q, %v, want %q", answer, got, err, want)
+		}
+	}
+}
+
+// What is looked for in a translation that nothing was hidden in, and by nothing but
+// this: each loss is no finding of package verify's.
+func TestLost(t *testing.T) {
+	const keys, marks = "Say 'up', 'down' or 'left', then 'up'.", "Boxes are 'X', walls \"#\", free cells '.'."
+	for _, test := range []struct{ lang, text, translated, want string }{
+		{"de", keys, "Sage „up“, „down“ oder „left“, dann «up».", ""},
+		{"de", keys, "Sage „up“, „runter“ oder „left“, dann «up».", `error "down" is missing`},
+		{"de", keys, "Sage „up“, „down“ oder „left“.", `warning "up" stands less often`},
+		{"de", marks, "Kisten sind X, Mauern „#“, freie Felder „.“.", ""},
+		{"zh", marks, "箱子是X，墙是“#”，空格是“.”。", ""},
+		{"kk", marks, "Жәшіктер — Xтер, қабырғалар «#», бос ұяшықтар «.».", ""},
+		{"de", marks, "Kisten sind „Y“, Mauern „#“, freie Felder „.“.", `error "X" is missing`},
+		{"de", marks, "Kisten sind Xe, Mauern „#“, freie Felder „.“.", `error "X" is missing`},
+		{"de", marks, "Kisten sind X, Mauern „Mauer#“, freie Felder „.“.", `error "#" is missing`},
+		{"de", marks, "Kisten sind X, Mauern „#“, freie Felder Punkte.", `error "." is missing`},
+		{"de", "The board is\n+---+\nand has one cell.", "Das Brett ist\n+---+\nund hat ein Feld.", ""},
+		{"de", "The board is\n+---+\nand has one cell.", "Das Brett ist\n+--+\nund hat ein Feld.", `error "+---+" is missing`},
+		{"de", "{a} says [b] `c` K 「9」 A7", "", ""}, // verify compares what of these can be
+	} {
+		if found := verify.NewOriginal(test.text).Check(test.translated, verify.Of(test.lang)); test.translated != "" && len(found) > 0 {
+			t.Errorf("%q: verify finds %v", test.translated, found)
+		}
+		var got string
+		for _, f := range Mask(test.text).Lost(test.translated) {
+			got += string(f.Severity) + " " + f.What
+		}
+		if !strings.HasPrefix(got, test.want) || (got == "") != (test.want == "") {
+			t.Errorf("%q: %q, want %q", test.translated, got, test.want)
 		}
 	}
 }
