@@ -17,8 +17,9 @@ import (
 )
 
 // Set in a test's environment: "2 FILE" has the process of a replica end itself
-// with SIGKILL where it would read its 2nd message, FILE- only the first of them
-// that makes FILE. Messages in small runs come in a read each.
+// with SIGKILL where it would read its 2nd message, and FILE- only the first of them
+// that comes so far, whichever is the quicker one, and makes FILE. Messages in small
+// runs come in a read each.
 const killReplica = "TEST_SELFPLAY_KILL_REPLICA"
 
 // killLater has this process killed by what it reads from standard input, if the
@@ -27,13 +28,6 @@ func killLater() {
 	after, file, ok := strings.Cut(os.Getenv(killReplica), " ")
 	if !ok {
 		return
-	}
-	if file != "" {
-		f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL, 0o644)
-		if err != nil {
-			return // another one is to die
-		}
-		f.Close()
 	}
 	left, _ := strconv.Atoi(after)
 	from := os.Stdin
@@ -44,7 +38,10 @@ func killLater() {
 	os.Stdin = r
 	go func() {
 		buf := make([]byte, 1<<16)
-		for ; left > 0; left-- {
+		for ; ; left-- {
+			if left == 0 && isTheOne(file) {
+				syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			}
 			n, err := from.Read(buf)
 			if err != nil {
 				w.Close()
@@ -52,8 +49,17 @@ func killLater() {
 			}
 			w.Write(buf[:n])
 		}
-		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}()
+}
+
+// isTheOne says whether a process is to die: without a file each is.
+func isTheOne(file string) bool {
+	if file == "" {
+		return true
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL, 0o644)
+	f.Close()
+	return err == nil
 }
 
 // tinyArgs are a run of 48 short games on a tiny model.
