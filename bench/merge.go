@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"selfplay/inference/files"
 	"selfplay/scheduler"
 )
 
@@ -86,7 +87,7 @@ func openSources(dirs []string) ([]source, error) {
 // lockShared keeps writers from a run that is read; nil where no process can
 // have locked it.
 func lockShared(dir string) (*os.File, error) {
-	f, err := os.Open(filepath.Join(dir, lockName))
+	f, _, err := files.Open(filepath.Join(dir, lockName))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
