@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"selfplay/inference/files"
 	"selfplay/locales"
 	"selfplay/prompts"
 )
@@ -212,14 +213,11 @@ const mostJSON = 64 << 20
 
 // readJSON reads a file of a run folder, which may be anyone's.
 func readJSON(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
+	data, err := files.Read(path, mostJSON)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s cannot be read (%w): restore it or choose another run folder", path, cause(err))
 	}
-	if !info.Mode().IsRegular() || info.Size() > mostJSON {
-		return nil, fmt.Errorf("%s is no file of a run (it has %d bytes): restore it or choose another run folder", path, info.Size())
-	}
-	return os.ReadFile(path)
+	return data, err
 }
 
 // writeRunFile replaces run.json.

@@ -143,10 +143,7 @@ func exportParquet[Row any](r *Run, w io.Writer, rows func(scheduler.Record) []R
 		if _, err := out.Write(rows(rec)); err != nil {
 			return err
 		}
-		for _, t := range rec.Turns {
-			size += len(t.Observation) + len(t.Completion) + len(t.Thinking) + 256
-		}
-		if size < rowGroupBytes {
+		if size += textBytes(rec) + 256*len(rec.Turns); size < rowGroupBytes {
 			return nil
 		}
 		size = 0

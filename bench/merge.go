@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"selfplay/inference/files"
 	"selfplay/scheduler"
 )
 
@@ -86,7 +87,7 @@ func openSources(dirs []string) ([]source, error) {
 // lockShared keeps writers from a run that is read; nil where no process can
 // have locked it.
 func lockShared(dir string) (*os.File, error) {
-	f, err := os.Open(filepath.Join(dir, lockName))
+	f, _, err := files.Open(filepath.Join(dir, lockName))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -240,10 +241,11 @@ func fill(dir string, joined runFile, sources []source) error {
 func (s *Store) takeAll(src source, first int) error {
 	var batch []scheduler.Record
 	var lost error // of the joined run: read would blame the source
-	session := 0
+	session, size := 0, 0
 	flush := func() error {
 		lost = dbError(filepath.Join(s.Dir, dbName), s.append(first+session, batch))
-		batch = batch[:0]
+		clear(batch) // no text is kept that is written
+		batch, size = batch[:0], 0
 		return lost
 	}
 	err := src.read(func(tx *sql.Tx) error {
@@ -251,13 +253,13 @@ func (s *Store) takeAll(src source, first int) error {
 			if row.session < 0 || row.session >= len(src.How) {
 				return fmt.Errorf("%s and %s in %s do not belong together (game %s was played by session %d of %d): restore them", runName, dbName, src.Dir, row.rec.Job.ID, row.session, len(src.How))
 			}
-			if row.session != session || len(batch) == batchSize {
+			if row.session != session || len(batch) == batchSize || size > maxTranscript {
 				if err := flush(); err != nil {
 					return err
 				}
 			}
 			session = row.session
-			batch = append(batch, row.rec)
+			batch, size = append(batch, row.rec), size+textBytes(row.rec)
 			return nil
 		})
 		if err == nil {

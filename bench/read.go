@@ -222,8 +222,9 @@ func (r *turnReader) read(row gameRow) ([]scheduler.Turn, error) {
 	}
 	defer rows.Close()
 	var turns []scheduler.Turn
+	left := maxShown
 	for rows.Next() {
-		t, err := readTurn(rows, &before, &texts)
+		t, err := readTurn(rows, &before, &texts, &left)
 		if err != nil {
 			return nil, err
 		}
@@ -252,8 +253,9 @@ func (r *turnReader) open(position int) (transcript, error) {
 	return t, err
 }
 
-// readTurn reads a row of selectTurns, with its part of the transcript.
-func readTurn(rows *sql.Rows, before *[2]string, texts *transcript) (scheduler.Turn, error) {
+// readTurn reads a row of selectTurns, with its part of the transcript. left are the
+// bytes that may yet be shown.
+func readTurn(rows *sql.Rows, before *[2]string, texts *transcript, left *int) (scheduler.Turn, error) {
 	var t scheduler.Turn
 	var start, end int64
 	var kept int
@@ -274,6 +276,9 @@ func readTurn(rows *sql.Rows, before *[2]string, texts *transcript) (scheduler.T
 		if parts[i], err = texts.take(n); err != nil {
 			return t, err
 		}
+	}
+	if *left -= kept + len(parts[0]); *left < 0 {
+		return t, errTranscript
 	}
 	t.Observation = before[t.Seat][:kept] + parts[0]
 	before[t.Seat] = t.Observation

@@ -13,9 +13,13 @@ import (
 // finds it. One that is longer is a whole answer in which no action was marked.
 const plainBytes = 200
 
-// maxTranscript bounds the texts of one game, so that a damaged frame cannot
-// ask for all memory.
-const maxTranscript = 1 << 28
+// What one game may hold, so that a file of a few bytes cannot ask for all memory. No
+// game comes near: they have at most about a hundred turns, of which each could have
+// 80,000 tokens that are all thinking, which is kept twice.
+const (
+	maxTranscript = 64 << 20 // bytes of its transcript
+	maxShown      = 64 << 20 // bytes of its observations: each is the whole of what its seat was shown
+)
 
 // transcriptLevel: the next better one took twice as long for 2 % less, of random
 // games as of long answers.
@@ -60,6 +64,14 @@ func column(text string) *string {
 		return nil
 	}
 	return &text
+}
+
+// textBytes is about how much memory a game's texts take.
+func textBytes(r scheduler.Record) (n int) {
+	for _, t := range r.Turns {
+		n += len(t.Observation) + len(t.Completion) + len(t.Thinking)
+	}
+	return n
 }
 
 func (t turnTexts) appendTo(transcript []byte) []byte {

@@ -238,6 +238,33 @@ func TestPipesInFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Open(dir)
-		checkLine(t, err, []string{path, "is no file"})
+		checkLine(t, err, []string{path, map[string]string{runName: "not a file", dbName: "is no file"}[name], "run folder"})
 	}
+	for _, name := range []string{lockName, dbName, runName} {
+		dir := t.TempDir()
+		mustCreate(t, dir, testExperiment()).Close()
+		path := filepath.Join(dir, name)
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Merge(filepath.Join(t.TempDir(), "joined"), []string{dir})
+		checkLine(t, err, []string{dir})
+		if _, err = Create(dir, testExperiment(), Session{}); name != lockName {
+			checkLine(t, err, []string{dir})
+		}
+	}
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, shardsName), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Create(dir, testExperiment(), Session{})
+	checkLine(t, err, []string{dir})
+	if err := syscall.Mkfifo(tunedFor.Path(dir), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = ReadTuned(dir, tunedFor)
+	checkLine(t, err, []string{tunedFor.Path(dir), "not a file"})
 }

@@ -7,11 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"selfplay/inference/files"
 )
 
 // tunedFormat is the version of the files of tuned settings. Raise it with every
@@ -78,13 +79,12 @@ func (t Tuned) Write(dir string) (path string, err error) {
 // has any. A file that is not what this program wrote for the key is an error.
 func ReadTuned(dir string, key TunedKey) (t Tuned, found bool, err error) {
 	path := key.Path(dir)
-	f, err := os.Open(path)
+	data, err := files.Read(path, mostTuned)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Tuned{}, false, nil
 	}
 	if err == nil {
-		defer f.Close()
-		t, err = parseTuned(f, key)
+		t, err = parseTuned(data, key)
 	}
 	if err != nil {
 		return Tuned{}, false, fmt.Errorf("the tuned settings in %s cannot be used (%w): delete the file, or run selfplay tune again", path, cause(err))
@@ -92,17 +92,11 @@ func ReadTuned(dir string, key TunedKey) (t Tuned, found bool, err error) {
 	return t, true, nil
 }
 
+const mostTuned = 1 << 20 // bytes; a few thousand are usual
+
 // parseTuned reads and checks settings for the key.
-func parseTuned(r io.Reader, key TunedKey) (Tuned, error) {
-	const most = 1 << 20 // bytes; a few thousand are usual
+func parseTuned(data []byte, key TunedKey) (Tuned, error) {
 	var t Tuned
-	data, err := io.ReadAll(io.LimitReader(r, most+1))
-	if err != nil {
-		return t, err
-	}
-	if len(data) > most {
-		return t, errors.New("it is too large")
-	}
 	if err := json.Unmarshal(bytes.TrimSpace(data), &t); err != nil {
 		return t, err
 	}

@@ -73,7 +73,7 @@ func TestTunedFaults(t *testing.T) {
 		{"empty", string(whole), "", "unexpected end"},
 		{"cut off", string(whole[len(whole)/2:]), "", "unexpected end"},
 		{"not JSON", "{", "<", "invalid character"},
-		{"too large", "{", strings.Repeat(" ", 1<<20) + "{", "too large"},
+		{"no such file more than", "{", strings.Repeat(" ", 1<<20) + "{", "no such file more than"},
 		{"later format", `"format":1`, `"format":2`, "format 2"},
 		{"no format", `"format":1,`, ``, "format 0"},
 		{"another model", `"sha256":"abc"`, `"sha256":"abd"`, "another model"},
@@ -101,7 +101,7 @@ func TestTunedFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err = ReadTuned(dir, tunedFor)
-	checkLine(t, err, []string{tunedFor.Path(dir), "directory"})
+	checkLine(t, err, []string{tunedFor.Path(dir), "not a file"})
 	file := filepath.Join(dir, "file")
 	write(t, file, "")
 	if _, err := testTuned().Write(file); err == nil || !strings.Contains(err.Error(), file) {
@@ -119,7 +119,7 @@ func FuzzTuned(f *testing.F) {
 	f.Add([]byte(`{"format":1,"choices":[{}]}`))
 	f.Add([]byte(`null`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := parseTuned(bytes.NewReader(data), tunedFor)
+		got, err := parseTuned(data, tunedFor)
 		if err != nil {
 			return
 		}

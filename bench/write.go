@@ -187,7 +187,9 @@ func (b *batch) add(position, session int, r scheduler.Record) error {
 		return err
 	}
 	b.raw = b.raw[:0]
+	shown := 0
 	for i, t := range r.Turns {
+		shown += len(t.Observation)
 		texts := textsOf(t, before[t.Seat])
 		before[t.Seat] = t.Observation
 		b.raw = texts.appendTo(b.raw)
@@ -200,8 +202,8 @@ func (b *batch) add(position, session int, r scheduler.Record) error {
 			return err
 		}
 	}
-	if len(b.raw) > maxTranscript {
-		return fmt.Errorf("its texts are %d bytes: at most %d can be kept", len(b.raw), maxTranscript)
+	if len(b.raw) > maxTranscript || shown > maxShown {
+		return fmt.Errorf("its texts are %d bytes, and what its players were shown %d: at most %d and %d can be kept: choose a smaller --max-tokens, in another --run folder", len(b.raw), shown, maxTranscript, maxShown)
 	}
 	b.frame = b.encoder.EncodeAll(b.raw, b.frame[:0])
 	_, err = b.transcript.Exec(position, b.frame)

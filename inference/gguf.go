@@ -3,10 +3,8 @@ package inference
 import (
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"unicode"
 
 	fsggml "github.com/ollama/ollama/fs/ggml"
@@ -33,19 +31,12 @@ func readHeader(path string) (*header, error) {
 	if IsSynthetic(path) {
 		return syntheticHeader(path)
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is refused, not waited for
+	f, size, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a file: give --model a GGUF file", path)
-	}
-	h, err := decodeGGUF(f, uint64(st.Size()))
+	h, err := decodeGGUF(f, uint64(size))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s", path, oneLine(err.Error()))
 	}

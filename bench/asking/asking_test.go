@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"selfplay/bench"
@@ -183,6 +184,44 @@ func TestLog(t *testing.T) {
 	}
 	if _, _, err := OpenLog(t.TempDir(), line.check); err == nil {
 		t.Error("a folder is a log")
+	}
+}
+
+// What lies under a log's name may be no file, or another's: nobody waits for it, and
+// nothing is cut off.
+func TestNoLog(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, err := range []error{
+		syscall.Mkfifo(at("pipe"), 0o600), os.Symlink("/dev/zero", at("device")), os.WriteFile(at("precious"), []byte("precious"), 0o600), os.Symlink("precious", at("link")),
+		os.WriteFile(at("holes"), []byte("{\"N\":1}\n"), 0o600), os.Truncate(at("holes"), 1<<30),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{"pipe": "not a file", "device": "", "link": "symbolic links", "holes": "is damaged: line 2 has more than"} {
+		_, _, err := OpenLog(at(name), line.check)
+		if err == nil || !strings.Contains(err.Error(), at(name)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if name == "link" {
+			continue
+		}
+		if _, err := ReadLog(at(name), line.check); err == nil || !strings.Contains(err.Error(), at(name)) {
+			t.Errorf("%s is read: %v", name, err)
+		}
+	}
+	if text, _ := os.ReadFile(at("precious")); string(text) != "precious" {
+		t.Errorf("the file holds %q", text)
+	}
+	l, _, err := OpenLog(at("texts"), func(string) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := l.Add(strings.Repeat("x", mostLine)); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("a line that could not be read again: %v", err)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"syscall"
+
+	"selfplay/inference/files"
 )
 
 // A Log is a file of JSON lines that only grows, for one process at a time. What
@@ -17,11 +19,14 @@ type Log[T any] struct {
 	file *os.File
 }
 
+// mostLine bounds a line, in bytes.
+const mostLine = 8 << 20
+
 // OpenLog opens a log, new if it is not there, and gives what it holds. check
 // refuses what this program does not write. A last line without an end was cut
 // off while it was written, and is given up.
 func OpenLog[T any](path string, check func(T) error) (l *Log[T], lines []T, err error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	file, _, err := files.OpenAs(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s cannot be written (%w): choose another folder", path, cause(err))
 	}
@@ -57,7 +62,7 @@ func (l *Log[T]) read(check func(T) error) ([]T, error) {
 // ReadLog gives what a log holds, also while another process adds to it; nothing if it is
 // not there.
 func ReadLog[T any](path string, check func(T) error) ([]T, error) {
-	f, err := os.Open(path)
+	f, _, err := files.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -71,11 +76,14 @@ func ReadLog[T any](path string, check func(T) error) ([]T, error) {
 
 // readLines reads up to the end of the last whole line, which is at end.
 func readLines[T any](r io.Reader, name string, check func(T) error) (lines []T, end int64, err error) {
-	in := bufio.NewReader(r)
+	in := bufio.NewReaderSize(r, mostLine)
 	for n := 1; ; n++ {
-		text, err := in.ReadBytes('\n')
+		text, err := in.ReadSlice('\n')
 		if errors.Is(err, io.EOF) {
 			return lines, end, nil
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			return nil, 0, fmt.Errorf("%s is damaged: line %d has more than %d bytes: restore it, or remove the lines from there on", name, n, mostLine)
 		}
 		if err != nil {
 			return nil, 0, fmt.Errorf("cannot read %s: %w", name, cause(err))
@@ -101,6 +109,9 @@ func (l *Log[T]) Add(line T) error {
 	e.SetEscapeHTML(false)
 	if err := e.Encode(line); err != nil {
 		return err
+	}
+	if b.Len() > mostLine {
+		return fmt.Errorf("%s: a line of %d bytes is too long: at most %d can be read again", l.file.Name(), b.Len(), mostLine)
 	}
 	if _, err := l.file.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("cannot write %s: %w", l.file.Name(), cause(err))

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"selfplay/inference/files"
 )
 
 // Data is what a benchmark's set has in one language, in the order of its files.
@@ -145,19 +147,13 @@ func (d *Data) question(b *Benchmark, values []value) (Question, error) {
 }
 
 func addFile(sum io.Writer, path string) error {
-	f, err := os.Open(path)
+	f, size, err := files.Open(path)
 	if err != nil {
-		return err
+		return fmt.Errorf("cannot read %s: %w", path, cause(err))
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	switch {
-	case err != nil:
-		return err
-	case !st.Mode().IsRegular():
-		return fmt.Errorf("%s is no file", path)
-	case st.Size() > mostBytes:
-		return fmt.Errorf("%s has %d MB: no file of the set is so large", path, st.Size()>>20)
+	if size > mostBytes {
+		return fmt.Errorf("%s has %d MB: no file of the set is so large", path, size>>20)
 	}
 	begin := make([]byte, len(pointer))
 	n, err := io.ReadFull(f, begin)

@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"selfplay/bench"
+	"selfplay/inference/files"
 	"selfplay/locales/wholefile"
 )
 
@@ -89,7 +90,7 @@ func OpenFolder(dir string) (f *Folder, err error) {
 		}
 	}
 	path := filepath.Join(dir, answersName)
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	file, _, err := files.OpenAs(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW)
 	if err != nil {
 		return nil, fmt.Errorf("--run %s cannot be written (%w): choose another folder", dir, cause(err))
 	}
@@ -111,7 +112,7 @@ func OpenFolder(dir string) (f *Folder, err error) {
 
 func readSettings(dir string) (*Settings, error) {
 	path := filepath.Join(dir, settingsName)
-	data, err := os.ReadFile(path)
+	data, err := files.Read(path, mostLine)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -146,15 +147,21 @@ func checkEmpty(dir string) error {
 	return nil
 }
 
+// mostAnswer is some hundred times the length of a line of answers, in bytes.
+const mostAnswer = 1 << 16
+
 // read reads the answers. A last line without an end was cut off while it was
 // written, and is given up.
 func (f *Folder) read() error {
-	lines := bufio.NewReader(f.file)
+	lines := bufio.NewReaderSize(f.file, mostAnswer)
 	end := int64(0)
 	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
+		line, err := lines.ReadSlice('\n')
 		if errors.Is(err, io.EOF) {
 			break
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			return fmt.Errorf("%s is damaged: line %d has more than %d bytes: restore it, or remove the lines from there on", f.file.Name(), n, mostAnswer)
 		}
 		if err != nil {
 			return fmt.Errorf("cannot read %s: %w", f.file.Name(), cause(err))

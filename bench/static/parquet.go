@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"os"
+
+	"selfplay/inference/files"
 )
 
 // What Parquet has for tables of texts is read here and not by the library that
@@ -40,7 +41,7 @@ type leaf struct {
 
 // readParquet reads a Parquet file.
 func readParquet(path string, columns []string, each take) error {
-	data, err := os.ReadFile(path)
+	data, err := files.Read(path, mostBytes)
 	if err != nil {
 		return fmt.Errorf("cannot read %s: %w", path, cause(err))
 	}

@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"selfplay/inference/files"
 )
 
 // A value is what a record has in a column.
@@ -24,7 +25,7 @@ type take func(where string, values []value) error
 // readJSONL reads a file of a JSON object a line. A value is a string or a whole
 // number.
 func readJSONL(path string, columns []string, each take) error {
-	f, err := os.Open(path)
+	f, _, err := files.Open(path)
 	if err != nil {
 		return err
 	}

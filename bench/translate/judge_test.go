@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"selfplay/bench/asking"
@@ -188,6 +189,26 @@ func TestReview(t *testing.T) {
 	judgedBy(t, f, texts, judgeOne, keen)
 	if res := finished(t, f, texts); res.Record.Tier != tier.E || !strings.Contains(res.Review, "a reader") {
 		t.Errorf("%+v", res)
+	}
+}
+
+// What lies in the folder under a name that is read may be a pipe: it is not waited for.
+func TestPipesInFolder(t *testing.T) {
+	f, texts := judgedFolder(t)
+	for _, path := range []string{filepath.Join(f.Dir, locales.Common, locales.RecordFile+".json"), filepath.Join(f.Dir, "Nim", "de.json")} {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Finish("de", "German", "2026-01-02"); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", path, err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		finished(t, f, texts)
 	}
 }
 

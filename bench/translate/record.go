@@ -1,11 +1,11 @@
 package translate
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 
 	"selfplay/games"
+	"selfplay/inference/files"
 	"selfplay/locales"
 	"selfplay/locales/tier"
 )
@@ -72,7 +72,7 @@ func (f *Folder) Finish(lang, name, day string) (Result, error) {
 		return res, err
 	}
 	file := filepath.Join(f.Dir, locales.Common, locales.RecordFile+".json")
-	if data, err := os.ReadFile(file); err == nil {
+	if data, err := files.Read(file, mostFile); err == nil {
 		old, err := tier.Parse(data)
 		if review := old[lang].Review; err == nil && review != nil {
 			if old[lang].SHA256 == r.SHA256 {

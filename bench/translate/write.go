@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"selfplay/inference/files"
 	"selfplay/locales"
 	"selfplay/locales/wholefile"
 )
@@ -106,12 +107,15 @@ func (f *Folder) Write(lang string, texts []Text) error {
 	return nil
 }
 
+// mostFile is far beyond any locale file, in bytes.
+const mostFile = 1 << 20
+
 // writeFile writes a locale file, if it has to be changed.
 func writeFile(path string, texts []locales.Text) error {
 	var b bytes.Buffer
 	writeBranch(&b, texts, 1)
 	b.WriteByte('\n')
-	if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, b.Bytes()) {
+	if there, err := files.Read(path, mostFile); err == nil && bytes.Equal(there, b.Bytes()) {
 		return nil
 	}
 	return wholefile.Bytes(path, b.Bytes())

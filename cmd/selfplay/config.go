@@ -54,10 +54,7 @@ else selfplay/config in the folder of XDG_CONFIG_HOME or ~/.config:
   selfplay config locales list --config team.conf`,
 		ValidArgsFunction: completeCommand,
 		RunE: func(c *cobra.Command, args []string) error {
-			file, err := openConfig(c)
-			if err != nil {
-				return err
-			}
+			file := c.Context().Value(readFile{}).(*configFile)
 			of := c.Root()
 			for _, name := range args {
 				next := subcommand(of, name)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -61,6 +62,9 @@ func takesSettings(c *cobra.Command) bool {
 	return !c.Hidden && c.Name() != "completion" && c.Name() != "help"
 }
 
+// readFile is what a command's context has the *configFile under that was read for it.
+type readFile struct{}
+
 // applySettings sets the flags that the command line leaves open as the user's
 // environment and file say, and says so.
 func applySettings(c *cobra.Command) error {
@@ -72,8 +76,12 @@ func applySettings(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := file.apply(c); err != nil || c.Name() == configName {
+	if err := file.apply(c); err != nil {
 		return err
+	}
+	if c.Name() == configName { // which shows it: a pipe is read only once
+		c.SetContext(context.WithValue(c.Context(), readFile{}, file))
+		return nil
 	}
 	warnOfVariables(c)
 	if quiet := c.Flags().Lookup("quiet"); quiet != nil && quiet.Value.String() == "true" {

@@ -38,7 +38,7 @@ type sumRecord struct {
 const settled = 2 * time.Second
 
 func (f *Finder) sum(ctx context.Context, path string) (sumRecord, error) {
-	file, _, err := openFile(path)
+	file, _, err := Open(path)
 	if err != nil {
 		return sumRecord{}, err
 	}
@@ -95,7 +95,7 @@ func (f *Finder) recordOf(path string) string {
 }
 
 func (f *Finder) recall(path string) (s sumRecord, ok bool) {
-	b, err := os.ReadFile(f.recordOf(path))
+	b, err := Read(f.recordOf(path), mostText)
 	return s, err == nil && json.Unmarshal(b, &s) == nil && s.Path == path && len(s.SHA256) == 2*sha256.Size
 }
 
@@ -146,7 +146,7 @@ func (f *Finder) keep(ctx context.Context, path, doing string, total int64, writ
 	case err != nil:
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	file, _, err := openFile(path)
+	file, _, err := Open(path)
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func createPart(dir string) (*os.File, error) {
 func sweep(dir string) {
 	left, _ := filepath.Glob(filepath.Join(escapeGlob(dir), partPattern))
 	for _, path := range left {
-		f, err := os.Open(path)
+		f, _, err := Open(path)
 		if err != nil {
 			continue
 		}

@@ -21,7 +21,7 @@ type config struct {
 
 // readConfig reads a file that holds one JSON object.
 func readConfig(path string) (*config, error) {
-	b, err := readFile(path)
+	b, err := Read(path, mostText)
 	if err != nil {
 		return nil, err
 	}

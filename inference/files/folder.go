@@ -62,6 +62,10 @@ func describedIn(dir string) (paths []string) {
 	return paths
 }
 
+// mostText bounds, in bytes, a file that describes a model. The largest ones have some
+// ten million: vocabularies.
+const mostText = 128 << 20
+
 func isFile(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.Mode().IsRegular()
@@ -184,7 +188,7 @@ func shardsOf(dir string) ([]string, error) {
 		return []string{one}, nil
 	}
 	index := filepath.Join(dir, "model.safetensors.index.json")
-	b, err := readFile(index)
+	b, err := Read(index, mostText)
 	if errors.Is(err, fs.ErrNotExist) {
 		return shardsWithoutIndex(dir)
 	}

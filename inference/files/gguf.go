@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"syscall"
 
 	fsggml "github.com/ollama/ollama/fs/ggml"
 )
@@ -95,7 +93,7 @@ func (h *Header) check(size uint64) error {
 
 // readHeader reads and checks the header of a file.
 func readHeader(path string) (*Header, error) {
-	f, size, err := openFile(path)
+	f, size, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -108,39 +106,6 @@ func readHeader(path string) (*Header, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return h, nil
-}
-
-// openFile opens what must be a regular file. A pipe does not make it wait.
-func openFile(path string) (*os.File, int64, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, 0, err
-	}
-	st, err := f.Stat()
-	if err == nil && !st.Mode().IsRegular() {
-		err = fmt.Errorf("%s: not a file", path)
-	}
-	if err != nil {
-		f.Close()
-		return nil, 0, err
-	}
-	return f, st.Size(), nil
-}
-
-// readFile reads a regular file: anything else that a link in a folder leads to, as
-// a device, may have no end.
-func readFile(path string) ([]byte, error) {
-	f, size, err := openFile(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b := make([]byte, size)
-	n, err := io.ReadFull(f, b)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = nil // it has become shorter; its reader says what is missing
-	}
-	return b[:n], err
 }
 
 // errShort is what a file that ends too early says.

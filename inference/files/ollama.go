@@ -95,7 +95,7 @@ var errNoManifest = errors.New("no such model")
 // openManifest finds the one layer of a model in a store that is its GGUF file.
 func openManifest(store string, t tag) (Model, error) {
 	path := t.manifest(store)
-	file, _, err := openFile(path)
+	file, _, err := Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Model{}, errNoManifest
 	}

@@ -35,7 +35,7 @@ const maxSafetensorsHeader = 100_000_000
 // readSafetensors reads the header of a file: a length, a JSON object that
 // describes the tensors, and their data up to the end.
 func readSafetensors(path string) ([]slab, error) {
-	f, size, err := openFile(path)
+	f, size, err := Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -138,7 +138,7 @@ func merge(w io.Writer, parts []part) error {
 		}
 	}()
 	for _, p := range parts {
-		file, _, err := openFile(p.path)
+		file, _, err := Open(p.path)
 		if err != nil {
 			return err
 		}

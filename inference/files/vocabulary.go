@@ -65,7 +65,7 @@ func (p *postProcessor) starts(token string) bool {
 func readTokenizer(dir string) (*tokenizer, error) {
 	t := &tokenizer{path: filepath.Join(dir, "tokenizer.json")}
 	var err error
-	if t.raw, err = readFile(t.path); errors.Is(err, fs.ErrNotExist) {
+	if t.raw, err = Read(t.path, mostText); errors.Is(err, fs.ErrNotExist) {
 		for _, other := range []string{"tekken.json", "tokenizer.model"} {
 			if _, err := os.Stat(filepath.Join(dir, other)); err == nil {
 				return nil, fmt.Errorf("%s is missing, and %s is not read: put the model's tokenizer.json into the folder", t.path, other)
@@ -279,7 +279,7 @@ func (c *config) tokenIDs(name string, vocab int) (ids []int) {
 // chatTemplate is the folder's own file, or what tokenizer_config.json holds:
 // one, or several of which the one named default is meant.
 func chatTemplate(dir string, own *config) (string, error) {
-	b, err := readFile(filepath.Join(dir, "chat_template.jinja"))
+	b, err := Read(filepath.Join(dir, "chat_template.jinja"), mostText)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return string(b), err
 	}

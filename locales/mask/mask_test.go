@@ -144,7 +144,7 @@ func identity(t testing.TB, text string) {
 	for _, n := range m.want {
 		total += n
 	}
-	if seen := strings.Count(m.Text, "「") - strings.Count(strings.Join(prose(text), ""), "「"); seen != total {
+	if seen := strings.Count(m.Text, "「") - strings.Count(strings.Join(prose(text), " "), "「"); seen != total {
 		t.Errorf("%q: %d sentinels for %d pieces", text, seen, total)
 	}
 }

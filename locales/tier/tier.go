@@ -189,11 +189,25 @@ func Format(records map[string]Record) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
+// maxFile is far beyond a record of every language.
+const maxFile = 1 << 20
+
+func readFile(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
+		err = fmt.Errorf("%s is not a file of at most %d bytes; replace it", name, maxFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(name)
+}
+
 // Update writes one language's record into a file, which need not exist; the
 // other languages keep theirs. The file changes whole or not at all.
 func Update(name, lang string, r Record) error {
 	records := make(map[string]Record)
-	data, err := os.ReadFile(name)
+	data, err := readFile(name)
 	switch {
 	case err == nil:
 		if records, err = Parse(data); err != nil {

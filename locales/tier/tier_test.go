@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -125,6 +126,22 @@ func TestUpdate(t *testing.T) {
 	}
 	if err := Update(name, "sw", good()); err == nil || !strings.Contains(err.Error(), name) {
 		t.Errorf("a broken file is replaced: %v", err)
+	}
+}
+
+// What lies where the record should may be a pipe or a device: it is not waited for.
+func TestUpdateNoFile(t *testing.T) {
+	dir := t.TempDir()
+	pipe, device, large := filepath.Join(dir, "pipe"), filepath.Join(dir, "device"), filepath.Join(dir, "large")
+	for _, err := range []error{syscall.Mkfifo(pipe, 0o600), os.Symlink("/dev/zero", device), os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<40)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{pipe, device, large} {
+		if err := Update(name, "sw", good()); err == nil || !strings.Contains(err.Error(), name+" is not a file of at most") {
+			t.Errorf("%v", err)
+		}
 	}
 }
 
