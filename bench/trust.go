@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -95,7 +96,7 @@ func checkTables(db *sql.DB, path string) error {
 	err = eachObject(tx, func(o object) error {
 		text, ours := want[o.table]
 		switch {
-		case o.kind == "trigger" || o.kind == "table" && ours && (o.name != o.table || plain(o.text) != text):
+		case o.kind == "trigger" || strings.EqualFold(o.name, pagesTable) || o.kind == "table" && ours && (o.name != o.table || plain(o.text) != text):
 			return fmt.Errorf("%s was not written by this program (its %s %q is not a run's): restore it or choose another run folder", path, o.kind, o.name)
 		case o.kind == "table" && ours:
 			left--
@@ -114,11 +115,17 @@ func checkTables(db *sql.DB, path string) error {
 	return checkPages(tx, path, roots)
 }
 
+// pagesTable is SQLite's own view of a file. It would be hidden by a table of its name.
+const pagesTable = "sqlite_dbpage"
+
 // Kinds of pages that hold others, in SQLite's file format.
 const (
 	innerIndex = 2
 	innerTable = 5
 )
+
+// mostPages is how many pages are asked for at once: a query takes longer than a page.
+const mostPages = 500
 
 // checkPages walks down from the first pages of tables and refuses a page that is
 // met twice: SQLite itself goes wherever pages point.
@@ -127,37 +134,45 @@ func checkPages(tx *sql.Tx, path string, pages []int) error {
 	if err := tx.QueryRow(`PRAGMA page_count`).Scan(&count); err != nil {
 		return err
 	}
-	page, err := tx.Prepare(`SELECT data FROM sqlite_dbpage WHERE pgno = ?`)
-	if err != nil {
-		return err
-	}
 	met := make([]bool, count+1)
 	for len(pages) > 0 {
-		at := pages[len(pages)-1]
-		pages = pages[:len(pages)-1]
-		if at < 1 || at > count || met[at] {
-			return fmt.Errorf("%s is damaged (page %d is out of place): restore it or choose another run folder", path, at)
-		}
-		met[at] = true
-		var data sql.RawBytes
-		rows, err := page.Query(at)
-		if err != nil {
-			return err
-		}
-		if rows.Next() {
-			if err = rows.Scan(&data); err == nil {
-				pages = append(pages, children(data)...)
+		some := pages[max(0, len(pages)-mostPages):]
+		for _, at := range some {
+			if at < 1 || at > count || met[at] {
+				return fmt.Errorf("%s is damaged (page %d is out of place): restore it or choose another run folder", path, at)
 			}
+			met[at] = true
 		}
-		rows.Close()
-		if err == nil {
-			err = rows.Err()
-		}
+		below, err := childrenOf(tx, some)
 		if err != nil {
 			return err
 		}
+		pages = append(pages[:len(pages)-len(some)], below...)
 	}
 	return nil
+}
+
+// childrenOf are the pages that some pages point to. The leaves, which are nearly all
+// there is, stay where they are.
+func childrenOf(tx *sql.Tx, pages []int) (all []int, err error) {
+	var numbers []string
+	for _, at := range pages {
+		numbers = append(numbers, strconv.Itoa(at))
+	}
+	rows, err := tx.Query(`SELECT data FROM ` + pagesTable + ` WHERE pgno IN (` + strings.Join(numbers, ",") + `)
+		AND substr(data, 1, 1) IN (x'02', x'05')`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var data sql.RawBytes
+	for rows.Next() {
+		if err := rows.Scan(&data); err != nil {
+			return nil, err
+		}
+		all = append(all, children(data)...)
+	}
+	return all, rows.Err()
 }
 
 // children are the pages that a page points to; none if it is a leaf. One whose

@@ -24,6 +24,8 @@ func TestForeignSchema(t *testing.T) {
 		"other letters":    {`ALTER TABLE gpus RENAME TO gpuz; ALTER TABLE gpuz RENAME TO GPUS`, "lacks 1"},
 		"one more column":  {`ALTER TABLE turns ADD COLUMN more AS (hex(zeroblob(100000000)))`, `table "turns" is not a run's`},
 		"trigger":          {`CREATE TRIGGER t AFTER INSERT ON games BEGIN DELETE FROM games; END`, `trigger "t" is not a run's`},
+		"own list of pages": {`PRAGMA writable_schema = 1;
+			INSERT INTO sqlite_schema VALUES ('table', 'SQLite_dbpage', 'SQLite_dbpage', 2, 'CREATE TABLE SQLite_dbpage (pgno, data)')`, "is not a run's"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
