@@ -33,8 +33,9 @@
 //	                                                       that JSON took for a backspace
 //	look-alike  389     389      0      23      366     0  Cyrillic ә, а, о or Greek ε, γ in
 //	                                                       Latin words, a Cyrillic К as a card
-//	script      331       0      0       3      205   123  Myanmar in kac and mni, both scripts
-//	                                                       of kas, Han in dialects of Arabic
+//	script     1645       0      0       9     1369   267  Tifinagh in Latin files of taq and tzm,
+//	                                                       Latin in azb, ydd and uig, Myanmar in
+//	                                                       kac and mni, both scripts of kas
 //	english    1437       0      0      14     1233   190  as in the English text, 238 in cjk
 //	length      198       0      0       0      171    27  a line of dashes sung as a song,
 //	                                                       sentences from elsewhere added

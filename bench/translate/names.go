@@ -60,15 +60,20 @@ var nameByCode = sync.OnceValue(func() map[string]string {
 func Codes() []string { return slices.Sorted(maps.Keys(nameByCode())) }
 
 // NameOf is the English name of a language, such as Swahili for sw. Of a code such
-// as pt-BR the rest stands behind it in brackets.
+// as pt-BR the rest stands behind it in brackets, in words where models want them.
 func NameOf(lang string) (string, error) {
 	code, rest, _ := strings.Cut(lang, "-")
 	name := nameByCode()[code]
 	if name == "" {
 		return "", fmt.Errorf("no English name is known for %q, which the model has to be told", lang)
 	}
-	if rest != "" {
-		name += " (" + rest + ")"
+	switch rest {
+	case "":
+		return name, nil
+	case "Hans":
+		rest = "simplified"
+	case "Hant":
+		rest = "traditional"
 	}
-	return name, nil
+	return name + " (" + rest + ")", nil
 }

@@ -367,3 +367,14 @@ func TestHand(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestNameOf(t *testing.T) {
+	for code, want := range map[string]string{"sw": "Swahili", "pt-BR": "Portuguese (BR)", "zh-Hant": "Chinese (traditional)", "sr-Latn": "Serbian (Latn)"} {
+		if got, err := NameOf(code); got != want || err != nil {
+			t.Errorf("%s: %q, %v", code, got, err)
+		}
+	}
+	if _, err := NameOf("qqq"); err == nil {
+		t.Error("qqq has a name")
+	}
+}

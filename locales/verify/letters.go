@@ -118,8 +118,28 @@ func (c *check) checkLetters() {
 	}
 	if f := foreign; f.n > 0 {
 		c.find(Script, Warning, f.first, "%s is not written as the language is: %c is %s; write it in %s", f.words(), f.letter, scriptName(f.letter), c.scripts[0].name)
+	} else if w, ok := c.inLatin(); ok {
+		c.find(Script, Warning, w, "%q is not written as the language is; write it in %s", Excerpt(w.text, 0), c.scripts[0].name)
 	}
 }
+
+// inLatin finds a word of a text that is all in Latin letters where the language has
+// others: a transcription, or another language. Words of the English text are names.
+func (c *check) inLatin() (word span, ok bool) {
+	if len(c.scripts) == 0 || in('a', c.scripts) || strings.ContainsFunc(c.prose, func(r rune) bool { return in(r, c.scripts) }) {
+		return span{}, false
+	}
+	english := strings.ToLower(c.Original.text)
+	for w := range fields(c.prose, func(r rune) bool { return unicode.Is(unicode.Latin, r) }) {
+		if len(w.text) >= shortestWord && !strings.Contains(english, strings.ToLower(w.text)) {
+			return w, true
+		}
+	}
+	return span{}, false
+}
+
+// shortestWord has as many letters as are too many for a mark or a unit.
+const shortestWord = 3
 
 // A wordFault counts the words that have the same fault.
 type wordFault struct {

@@ -43,6 +43,7 @@ var (
 	hiragana   = script{"Hiragana", unicode.Hiragana}
 	katakana   = script{"Katakana", unicode.Katakana}
 	hangul     = script{"Hangul", unicode.Hangul}
+	mongolian  = script{"Mongolian", unicode.Mongolian}
 )
 
 // writings says how languages are written. A language with several choices is
@@ -56,12 +57,13 @@ var writings = []struct {
 		[][]script{{latin}}},
 	{"acm acq aeb ajp apc ar ars ary arz azb ckb fa ps uig ug ur", [][]script{{arabic}}},
 	{"he yi ydd", [][]script{{hebrew}}},
-	{"bak ba be bg kk ky mk mn ru sr tat tt tg tgk uk", [][]script{{cyrillic}}},
+	{"bak ba be bg kk ky mk mn ru tat tt tg tgk uk", [][]script{{cyrillic}}},
+	{"sr", [][]script{{cyrillic}, {latin}}},
 	{"el", [][]script{{greek}}},
 	{"hy", [][]script{{armenian}}},
 	{"ka", [][]script{{georgian}}},
 	{"am ti tir", [][]script{{ethiopic}}},
-	{"taq tzm zgh", [][]script{{tifinagh}}},
+	{"taq tzm zgh", [][]script{{tifinagh}, {latin}}},
 	{"awa bho hi hne mag mai mr ne sa san", [][]script{{devanagari}}},
 	{"kas ks sd", [][]script{{arabic}, {devanagari}}},
 	{"as bn", [][]script{{bengali}}},
@@ -85,12 +87,20 @@ var writings = []struct {
 	{"ko", [][]script{{hangul, han}}},
 }
 
+// bySubtag are the scripts that a code may name, as sr-Latn does.
+var bySubtag = map[string]script{"latn": latin, "cyrl": cyrillic, "arab": arabic, "deva": devanagari, "tfng": tifinagh,
+	"hebr": hebrew, "guru": gurmukhi, "beng": bengali, "mtei": meetei, "mong": mongolian, "grek": greek}
+
 // writingOf gives the choices for a language; none for one that is not known.
-// Of a name such as pt-BR the first part counts.
-func writingOf(lang string) [][]script {
-	if at := strings.IndexAny(lang, "-_"); at >= 0 {
-		lang = lang[:at]
+// Of a code such as pt-BR the first part counts, unless another one names a script.
+func writingOf(code string) [][]script {
+	parts := strings.FieldsFunc(code, func(r rune) bool { return r == '-' || r == '_' })
+	for i, part := range parts {
+		if s, ok := bySubtag[strings.ToLower(part)]; ok && i > 0 {
+			return [][]script{{s}}
+		}
 	}
+	lang := strings.Join(parts[:min(1, len(parts))], "")
 	for _, w := range writings {
 		if lang != "" && strings.Contains(" "+w.langs+" ", " "+lang+" ") {
 			return w.choices

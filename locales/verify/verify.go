@@ -56,8 +56,8 @@ type Language struct {
 	scripts []script // in which it is written; none: not known
 }
 
-// Of is the language with this code: two or three letters, of which a name such
-// as pt-BR has more behind a hyphen. One that is written in several scripts keeps
+// Of is the language with this code: two or three letters, behind which a hyphen may
+// have more, as in pt-BR and sr-Latn. One that is written in several scripts keeps
 // to the one that the texts have the most letters of, without texts the usual one.
 func Of(code string, texts ...string) Language {
 	return Language{code, chosen(writingOf(code), texts)}

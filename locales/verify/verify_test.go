@@ -94,6 +94,17 @@ var textFaults = []struct{ lang, english, text, want string }{
 	{"kas", "a b", "अख", ""}, // either script, but one of them
 	{"kas", "a b", "ترٛے अख ؤنہ", "warning script: \"अख\""},
 	{"tlh", "a b", "三", ""}, // nobody knows
+	{"sr", "a b", "jeдан", "error look-alike"},
+	{"sr", "a b", "један dva", ""}, // a name
+	{"sr", "a b", "jedan", ""},     // either
+	{"sr-Latn", "a b", "један", "warning script: \"један\" is not written as the language is: ј is Cyrillic; write it in Latin"},
+	{"sr_Cyrl", "a b", "jedan", "warning script: \"jedan\" is not written as the language is; write it in Cyrillic"},
+	{"ar", "You win {n}", "fuzta {n}", "warning script: \"fuzta\" is not written as the language is; write it in Arabic"},
+	{"ar", "Nim and Kuhn", "Kuhn Nim", ""},
+	{"ar", "2 by 3 cells", "2 km × 3", ""}, // a unit
+	{"zh-Hant", "You win", "ni ying le", "warning script: \"ying\""},
+	{"zh-Hant", "You win", "你贏了", ""},
+	{"zh-Latn", "You win", "ni ying le", ""},
 	{"de", "The sign 三", "Das Zeichen 三", ""},
 	{"pt-BR", "a b", "não", ""},
 	// Left in English.
