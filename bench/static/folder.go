@@ -1,13 +1,10 @@
 package static
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"math"
@@ -15,9 +12,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"selfplay/bench"
+	"selfplay/bench/asking"
 	"selfplay/inference/files"
 	"selfplay/locales/wholefile"
 )
@@ -43,11 +40,11 @@ type Settings struct {
 
 // An Answer is one line of answers.jsonl.
 type Answer struct {
-	Lang   string     `json:"lang"`
-	Row    int        `json:"row"` // of the question in its language's files, counted from 0
-	Gold   string     `json:"gold"`
-	Scores [4]float64 `json:"scores"`        // log-probabilities of the letters
-	Cut    int        `json:"cut,omitempty"` // tokens cut off at the beginning
+	Lang   string `json:"lang"`
+	Row    int    `json:"row"` // of the question in its language's files, counted from 0
+	Gold   string `json:"gold"`
+	Scores scores `json:"scores"`        // log-probabilities of the letters
+	Cut    int    `json:"cut,omitempty"` // tokens cut off at the beginning
 }
 
 // Choice is the likeliest letter, the first one of equals.
@@ -61,6 +58,31 @@ func (a *Answer) Choice() int {
 	return best
 }
 
+type scores [4]float64
+
+// UnmarshalJSON refuses lists of another length, which would be read as one of four.
+func (s *scores) UnmarshalJSON(text []byte) error {
+	var list []float64
+	if err := json.Unmarshal(text, &list); err != nil {
+		return err
+	}
+	if len(list) != len(s) {
+		return fmt.Errorf("%d scores", len(list))
+	}
+	copy(s[:], list)
+	return nil
+}
+
+func (a Answer) check() error {
+	switch {
+	case a.Lang == "" || a.Row < 0:
+		return errors.New("it names no question")
+	case len(a.Gold) != 1 || !strings.Contains(letters, a.Gold):
+		return errors.New("it has no right letter")
+	}
+	return nil
+}
+
 // A key names a question.
 type key struct {
 	lang string
@@ -71,7 +93,7 @@ type key struct {
 type Folder struct {
 	Dir      string
 	settings *Settings // nil: nothing was answered yet
-	file     *os.File  // of answers
+	log      *asking.Log[Answer]
 	answers  map[key]Answer
 }
 
@@ -89,25 +111,15 @@ func OpenFolder(dir string) (f *Folder, err error) {
 			return nil, err
 		}
 	}
-	path := filepath.Join(dir, answersName)
-	file, _, err := files.OpenAs(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW)
+	log, answers, err := asking.OpenLog(filepath.Join(dir, answersName), Answer.check)
 	if err != nil {
-		return nil, fmt.Errorf("--run %s cannot be written (%w): choose another folder", dir, cause(err))
+		return nil, fmt.Errorf("--run: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			file.Close()
-		}
-	}()
-	f.file = file
-	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) // ends with the process, however that ends
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, fmt.Errorf("%s is being written by another process: wait for it or choose another --run folder", dir)
+	f.log = log
+	for _, a := range answers {
+		f.answers[key{a.Lang, a.Row}] = a
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s cannot be locked (%w): choose a --run folder on another file system", path, err)
-	}
-	return f, f.read()
+	return f, nil
 }
 
 func readSettings(dir string) (*Settings, error) {
@@ -132,74 +144,21 @@ func readSettings(dir string) (*Settings, error) {
 	return &s.Settings, nil
 }
 
-// checkEmpty refuses a folder of other things. Answers without settings are
-// those of a run that ended before its first one.
+// checkEmpty refuses a folder of other things. A run that ended before its first
+// answer may have left the file for them, without any, and a part of its settings.
 func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("cannot read --run %s: %w", dir, cause(err))
 	}
 	for _, e := range entries {
-		if e.Name() != answersName && !strings.HasPrefix(e.Name(), "."+settingsName+".") { // as wholefile.Write begins a file
-			return fmt.Errorf("%s holds other files (%s) and no answers: --run needs a new or empty folder", dir, e.Name())
+		info, err := e.Info()
+		if e.Name() == answersName && err == nil && info.Size() == 0 || strings.HasPrefix(e.Name(), "."+settingsName+".") { // as wholefile.Write begins a file
+			continue
 		}
+		return fmt.Errorf("%s holds other files (%s) and no %s, which says what was asked: --run needs a new or empty folder", dir, e.Name(), settingsName)
 	}
 	return nil
-}
-
-// mostAnswer is some hundred times the length of a line of answers, in bytes.
-const mostAnswer = 1 << 16
-
-// read reads the answers. A last line without an end was cut off while it was
-// written, and is given up.
-func (f *Folder) read() error {
-	lines := bufio.NewReaderSize(f.file, mostAnswer)
-	end := int64(0)
-	for n := 1; ; n++ {
-		line, err := lines.ReadSlice('\n')
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			return fmt.Errorf("%s is damaged: line %d has more than %d bytes: restore it, or remove the lines from there on", f.file.Name(), n, mostAnswer)
-		}
-		if err != nil {
-			return fmt.Errorf("cannot read %s: %w", f.file.Name(), cause(err))
-		}
-		a, err := readAnswer(line)
-		if err != nil {
-			return fmt.Errorf("%s is damaged in line %d (%w): restore it, or remove the lines from there on", f.file.Name(), n, err)
-		}
-		f.answers[key{a.Lang, a.Row}] = a
-		end += int64(len(line))
-	}
-	if f.settings == nil && len(f.answers) > 0 {
-		return fmt.Errorf("%s has answers, but no %s says what was asked: choose another --run folder", f.Dir, settingsName)
-	}
-	if err := f.file.Truncate(end); err != nil {
-		return fmt.Errorf("cannot write %s: %w", f.file.Name(), cause(err))
-	}
-	_, err := f.file.Seek(end, io.SeekStart)
-	return err
-}
-
-// readAnswer reads one line as Keep writes them.
-func readAnswer(line []byte) (a Answer, err error) {
-	var s struct { // a list of another length would be read as one of four
-		Scores []float64 `json:"scores"`
-	}
-	if err := errors.Join(json.Unmarshal(line, &a), json.Unmarshal(line, &s)); err != nil {
-		return a, errors.New("no answer as JSON")
-	}
-	switch {
-	case a.Lang == "" || a.Row < 0:
-		return a, errors.New("it names no question")
-	case len(a.Gold) != 1 || !strings.Contains(letters, a.Gold):
-		return a, errors.New("it has no right letter")
-	case len(s.Scores) != len(a.Scores):
-		return a, fmt.Errorf("it has %d scores", len(s.Scores))
-	}
-	return a, nil
 }
 
 // Weights are the types that the answers were computed with; "" if there are none.
@@ -272,12 +231,8 @@ func (f *Folder) Keep(a Answer) error {
 			return fmt.Errorf("the answer to row %d in %s is no number", a.Row, a.Lang)
 		}
 	}
-	line, err := json.Marshal(a)
-	if err != nil {
+	if err := f.log.Add(a); err != nil {
 		return err
-	}
-	if _, err := f.file.Write(append(bytes.TrimSpace(line), '\n')); err != nil {
-		return fmt.Errorf("cannot write %s: %w", f.file.Name(), cause(err))
 	}
 	f.answers[key{a.Lang, a.Row}] = a
 	return nil
@@ -290,4 +245,4 @@ func (f *Folder) Answer(lang string, row int) (Answer, bool) {
 }
 
 // Close makes the answers durable and lets other processes write.
-func (f *Folder) Close() error { return errors.Join(f.file.Sync(), f.file.Close()) }
+func (f *Folder) Close() error { return f.log.Close() }
