@@ -76,6 +76,9 @@ func openDBForReading(dir string) (_ *sql.DB, still bool, _ error) {
 	}
 	still = isStill(path)
 	db, err := connectForReading(path, still)
+	if e, ok := errors.AsType[*sqlite.Error](err); ok && !still && e.Code()&0xff == sqlite3.SQLITE_CANTOPEN {
+		return nil, false, fmt.Errorf("%s was not closed by its writer, and the games in %s-wal can be read only where files can be written: copy the folder to such a place and read it there (%w)", path, dbName, err)
+	}
 	return db, still, dbError(path, err)
 }
 

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,6 +75,68 @@ func TestFullDisk(t *testing.T) {
 		}
 		checkWhole(t, o.Dir, seen)
 	})
+}
+
+// A run whose writer was killed has games in its log alone. On a disk that is read-only
+// they are read, or it is said what they need: they are never left out in silence.
+func TestReadOnlyAfterKill(t *testing.T) {
+	from := t.TempDir()
+	s := mustCreate(t, from, testExperiment())
+	jobs := remaining(t, s)
+	wal, shm := dbName+"-wal", dbName+"-shm"
+	old := map[string]string{} // as after one game
+	whole := map[string]string{}
+	for i, j := range jobs[:3] {
+		if err := s.Append(played(j)); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{runName, dbName, wal, shm} {
+			b, err := os.ReadFile(filepath.Join(from, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole[name] = string(b)
+			if i == 0 {
+				old[name] = string(b)
+			}
+		}
+	}
+	check := func(what string, files map[string]string, games int, want ...string) {
+		onOwnDisk(t, "4m", func(dir string, change func(uintptr, string)) {
+			for name, text := range files {
+				write(t, filepath.Join(dir, name), text)
+			}
+			change(syscall.MS_RDONLY, "")
+			defer change(0, "")
+			r, err := Open(dir)
+			if len(want) > 0 {
+				checkLine(t, err, append(want, dir))
+				return
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			defer r.Close()
+			if n, err := r.Games(); n != games || err != nil {
+				t.Errorf("%s: %d games of %d, %v", what, n, games, err)
+			}
+			if m, err := Merge(filepath.Join(t.TempDir(), "joined"), []string{dir}); m.Games != games || err != nil {
+				t.Errorf("%s: %d games of %d are joined, %v", what, m.Games, games, err)
+			}
+		})
+	}
+	with := func(name, text string) map[string]string {
+		files := maps.Clone(whole)
+		if files[name] = text; text == "" {
+			delete(files, name)
+		}
+		return files
+	}
+	check("all files", whole, 3)
+	check("the index of an earlier moment", with(shm, old[shm]), 3)
+	check("an index that is damaged", with(shm, noise(len(whole[shm]))), 3)
+	check("no index", with(shm, ""), 0, "was not closed by its writer", wal, "copy the folder")
+	check("no log", with(wal, ""), 0, "holds no games")
 }
 
 // A run that cannot be written can still be read, and is not gone on with: on a disk that

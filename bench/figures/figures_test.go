@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"selfplay/bench"
+	"selfplay/bench/screen"
 )
 
 func testReport(model string) *bench.Report {
@@ -143,6 +144,30 @@ func TestSlug(t *testing.T) {
 	for name, want := range map[string]string{"SmolLM2-135M.Q4_1.gguf": "SmolLM2-135M.Q4_1", "ollama:qwen3:4b": "ollama-qwen3-4b", "../..": "model", "模型": "model", "a/../b": "a-..-b", strings.Repeat("x", 100): strings.Repeat("x", 80)} {
 		if got := slug(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// Whatever names are, a figure is a picture that any viewer takes, with no elements or
+// attributes of theirs, and nothing in it turns text round.
+func TestHostileNames(t *testing.T) {
+	const evil = `"'></text></svg><script>x</script><!-- ]]>&evil; ` + "\x00\x1b[2J\u202e\ufffe\xff"
+	dir := t.TempDir()
+	r := testReport("m" + evil)
+	r.Experiment.Langs, r.Labels = []string{"en", evil}, []string{"en", evil}
+	r.MarginsMean = map[string]map[string]float64{"en": {evil: 0.31}, evil: {"en": -0.31}}
+	r.Mu["Nim-v0"], r.MuMean = map[string]float64{"en": 0.5, evil: -0.5}, map[string]float64{"en": 0.31, evil: -0.31}
+	names, err := Write(dir, []*bench.Report{r}, []bench.Scatter{{Model: evil, X: evil, Points: []bench.ScatterPoint{{Lang: evil, X: 0.5, Y: 0.1}}}})
+	if err != nil || len(names) != 6 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".svg") {
+			continue
+		}
+		texts := strings.Join(textsOf(t, filepath.Join(dir, name)), "|")
+		if !strings.Contains(texts, `"'></text></svg><script>`) || screen.Clean(texts) != texts {
+			t.Errorf("%s: %q", name, texts)
 		}
 	}
 }
