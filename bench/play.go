@@ -141,7 +141,9 @@ func playRest(ctx context.Context, o Options, t *timeline) (Summary, error) {
 	}
 	defer store.Close()
 	done := o.Doing("reading what has been played")
+	store.Until(ctx)
 	deal, before, err := store.remaining()
+	store.Until(context.Background()) // to the end of what was begun
 	done()
 	if err != nil {
 		return Summary{}, err
@@ -160,14 +162,23 @@ func playRest(ctx context.Context, o Options, t *timeline) (Summary, error) {
 	}
 	sum, playErr := playWatched(ctx, o, store, deal, show, t)
 	sum.Dir = dir
-	if playErr != nil && errors.Is(context.Cause(ctx), ErrHurry) {
+	untold := func(err error) (Summary, error) {
 		sum.WholeRun = Counts{Games: show.before + sum.Games, Planned: show.planned}
-		show.log.end(ctx, playErr, sum)
-		return sum, explain(ctx, playErr, sum.WholeRun, dir)
+		show.log.end(ctx, err, sum)
+		return sum, explain(ctx, err, sum.WholeRun, dir)
+	}
+	if playErr != nil && errors.Is(context.Cause(ctx), ErrHurry) {
+		return untold(playErr)
+	}
+	if ctx.Err() == nil { // who stops games wants to see their tables, and not who stops these
+		store.Until(ctx)
 	}
 	done = o.Doing("computing the tables")
 	sum.Report, err = store.Report()
 	done()
+	if err != nil && playErr == nil && ctx.Err() != nil {
+		return untold(ctx.Err())
+	}
 	if err != nil {
 		return sum, errors.Join(playErr, err)
 	}
@@ -267,6 +278,10 @@ func explain(ctx context.Context, err error, whole Counts, dir string) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		why = "stopped"
 	}
-	return fmt.Errorf("%s (%w): %s of %s games have ended and are kept in %s; the same command plays the rest",
-		why, err, screen.Thousands(whole.Games), screen.Thousands(whole.Planned), dir)
+	rest := "plays the rest"
+	if whole.Games == whole.Planned {
+		rest = "prints the tables"
+	}
+	return fmt.Errorf("%s (%w): %s of %s games have ended and are kept in %s; the same command %s",
+		why, err, screen.Thousands(whole.Games), screen.Thousands(whole.Planned), dir, rest)
 }

@@ -83,12 +83,14 @@ func (r *Run) read(f func(*sql.Tx) error) error {
 		return err
 	}
 	before, _ := os.Stat(path)
-	tx, err := db.Begin()
-	if err != nil {
-		return dbError(path, err)
+	tx, err := db.BeginTx(r.until, nil)
+	if err == nil {
+		defer tx.Rollback()
+		err = f(tx)
 	}
-	defer tx.Rollback()
-	err = f(tx)
+	if r.until.Err() != nil {
+		return fmt.Errorf("stopped (%w)", r.until.Err())
+	}
 	if after, _ := os.Stat(path); still && !sameFile(before, after) {
 		return fmt.Errorf("%s was written to while it was read: give the command again", path)
 	}

@@ -395,13 +395,14 @@ func TestHurry(t *testing.T) {
 	if sum.Report != nil || sum.Games != 10 {
 		t.Errorf("%d games, report %v", sum.Games, sum.Report)
 	}
-	// Where nothing was left to stop, there is a report as ever.
+	// Nor does it where nothing is left to play.
 	o.Player = fakePlayer
 	if _, err := Play(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	sum, err = Play(ctx, o)
-	if err != nil || sum.Report == nil || sum.WholeRun.Games != 36 {
-		t.Errorf("%v: %d games", err, sum.WholeRun.Games)
+	checkLine(t, err, []string{"stopped"})
+	if sum.Report != nil {
+		t.Error("a report")
 	}
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -25,6 +26,8 @@ type Run struct {
 	Experiment Experiment
 	Created    time.Time
 	How        []Session
+
+	until context.Context // see Until
 
 	mu    sync.Mutex // for what follows
 	db    *sql.DB
@@ -53,8 +56,11 @@ func Open(dir string) (*Run, error) {
 }
 
 func newRun(dir string, f runFile, db *sql.DB) *Run {
-	return &Run{Dir: dir, Experiment: f.Experiment, Created: f.Created, How: f.How, db: db}
+	return &Run{Dir: dir, Experiment: f.Experiment, Created: f.Created, How: f.How, db: db, until: context.Background()}
 }
+
+// Until has reading end with an error once ctx has.
+func (r *Run) Until(ctx context.Context) { r.until = ctx }
 
 // Close releases the run's files.
 func (r *Run) Close() error { return r.db.Close() }

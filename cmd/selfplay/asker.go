@@ -87,9 +87,11 @@ func (f *askFlags) with(ctx context.Context, c *cobra.Command, who player, most 
 	}
 	at.here(&opts)
 	var m *inference.Model
-	if err := openTuned(c, who, at, f.context, opts, func(o inference.Options) (err error) {
-		m, err = inference.Open(who.path, o)
-		return err
+	if err := openTuned(c, who, at, f.context, opts, func(o inference.Options) error {
+		return unlessEnded(ctx, func() (err error) {
+			m, err = inference.Open(who.path, o)
+			return err
+		})
 	}); err != nil {
 		return err
 	}

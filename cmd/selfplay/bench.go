@@ -1,18 +1,13 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/charmbracelet/x/term"
@@ -262,30 +257,6 @@ func play(c *cobra.Command, f *benchFlags, o bench.Options) error {
 		fmt.Fprintf(c.ErrOrStderr(), "resume with: %s\n", commandLine(c, f.run, shard...))
 	}
 	return err
-}
-
-// interruptible is a context that an interrupt ends, or SIGTERM, after which there
-// may be little time: its cause is bench.ErrHurry then. A second interrupt ends the
-// program at once. SIGTERM may come again, since clusters send it to every process
-// of a job and scripts hand it on.
-func interruptible(c *cobra.Command) (context.Context, context.CancelFunc) {
-	hurried, hurry := context.WithCancelCause(c.Context())
-	term := make(chan os.Signal, 1)
-	signal.Notify(term, syscall.SIGTERM)
-	go func() {
-		if _, ok := <-term; ok {
-			hurry(bench.ErrHurry)
-		}
-	}()
-	ctx, stop := signal.NotifyContext(hurried, os.Interrupt)
-	context.AfterFunc(ctx, stop)
-	return ctx, sync.OnceFunc(func() {
-		stop()
-		if !errors.Is(context.Cause(hurried), bench.ErrHurry) { // else one more is not to kill what ends
-			signal.Stop(term)
-			close(term)
-		}
-	})
 }
 
 func printSummary(w io.Writer, f *benchFlags, sum bench.Summary) error {

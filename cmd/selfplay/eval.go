@@ -203,23 +203,14 @@ func openScorers(ctx context.Context, c *cobra.Command, who player, at *site, op
 	return openHere(ctx, c, who, at, opts)
 }
 
-// openHere loads the model into this process. What an interrupt leaves half
-// loaded ends with the program.
+// openHere loads the model into this process.
 func openHere(ctx context.Context, c *cobra.Command, who player, at *site, opts inference.Options) (*scorers, error) {
 	var model *inference.Model
 	err := openTuned(c, who, at, defaultContext, opts, func(o inference.Options) error {
-		loaded := make(chan error, 1)
-		go func() {
-			m, err := inference.Open(who.path, o)
-			model = m
-			loaded <- err
-		}()
-		select {
-		case err := <-loaded:
+		return unlessEnded(ctx, func() (err error) {
+			model, err = inference.Open(who.path, o)
 			return err
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		})
 	})
 	if err != nil {
 		return nil, err

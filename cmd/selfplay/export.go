@@ -32,6 +32,9 @@ func exportCommand() *cobra.Command {
 				return err
 			}
 			defer r.Close()
+			ctx, stop := interruptible(c)
+			defer stop()
+			r.Until(ctx)
 			write := func(w io.Writer) error {
 				count := &counter{w: w}
 				if out != "" || !isTerminal(c.OutOrStdout()) { // what is written is not seen

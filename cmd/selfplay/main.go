@@ -34,6 +34,7 @@ func main() {
 	// Go's own memory is small beside the model's, and while its collector runs
 	// the runtime's threads, one a core, wait for each other.
 	debug.SetGCPercent(gcPercent)
+	stops.begin()
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -51,15 +52,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		}
 		return logged.open(c, args)
 	}
-	c, err := root.ExecuteC()
+	c, err := stops.unlessStopped(root.ExecuteC)
 	code := 0
 	if err != nil {
 		code = 1
-		err = explain(c, err)
+		if c != nil {
+			err = explain(c, err)
+		}
 		if usage := (usageError{}); errors.As(err, &usage) {
 			code = 2
 		}
-		fmt.Fprintln(stderr, "selfplay:", screen.Harmless(err.Error()))
+		tell(stderr, "selfplay: "+screen.Harmless(err.Error()))
 	}
 	logged.close(code, err)
 	return code

@@ -40,6 +40,7 @@ func TestMain(m *testing.M) {
 		if os.Getenv(asGuide) != "" {
 			args = asInGuide(args)
 		}
+		stops.begin()
 		code := run(args, os.Stdin, os.Stdout, os.Stderr)
 		if file := os.Getenv(statusFile); file != "" {
 			status, _ := os.ReadFile("/proc/self/status")

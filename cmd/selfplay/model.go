@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -116,7 +113,7 @@ func withFinder(c *cobra.Command, quiet bool, do func(context.Context, *files.Fi
 	if !quiet {
 		f.Progress = showProgress(c.ErrOrStderr())
 	}
-	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(c)
 	defer stop()
 	if err := do(ctx, f); err != nil {
 		return fmt.Errorf("--model: %w", err)

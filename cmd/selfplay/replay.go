@@ -81,7 +81,9 @@ func runReplay(c *cobra.Command, f *replayFlags, args []string) error {
 		return err
 	}
 	if keys(c) && !f.plain && !f.json {
-		return replay.View(c.Context(), run, filter, nil, c.InOrStdin(), stdout(c))
+		ctx, stop := interruptible(c)
+		defer stop()
+		return replay.View(ctx, run, filter, nil, c.InOrStdin(), stdout(c))
 	}
 	return f.list(c.OutOrStdout(), run, filter)
 }
@@ -172,7 +174,9 @@ func replayGame(c *cobra.Command, f *replayFlags, run *bench.Run, name string) e
 		return nil
 	}
 	if keys(c) && !f.plain {
-		return replay.View(c.Context(), run, bench.Filter{}, &rec, c.InOrStdin(), stdout(c))
+		ctx, stop := interruptible(c)
+		defer stop()
+		return replay.View(ctx, run, bench.Filter{}, &rec, c.InOrStdin(), stdout(c))
 	}
 	return replay.WriteGame(c.OutOrStdout(), run.Experiment, rec, screenOf(c.OutOrStdout()))
 }

@@ -117,8 +117,11 @@ func measure(c *cobra.Command, w io.Writer, f *tuneFlags, who player, at *site) 
 			if movesCursor(c.ErrOrStderr()) {
 				o.Progress = loading(c.ErrOrStderr())
 			}
-			m, err := inference.Open(who.path, o)
-			if err != nil {
+			var m *inference.Model
+			if err := unlessEnded(ctx, func() (err error) {
+				m, err = inference.Open(who.path, o)
+				return err
+			}); err != nil {
 				return nil, err // not m, which would be no nil Engine
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", who.id.Name, m.Plan)
