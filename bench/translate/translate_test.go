@@ -341,6 +341,26 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestSourceStays: in the place where the English files lie already, they are not
+// written anew.
+func TestSourceStays(t *testing.T) {
+	good, texts := perfect(t)
+	texts = only(texts, "Nim")
+	f := openFolder(t, t.TempDir())
+	file := filepath.Join(f.Dir, "Nim", "en.json")
+	source, err := os.ReadFile("../../locales/Nim/en.json")
+	source = []byte(strings.Replace(string(source), "{", `{ "_note": "mine",`, 1))
+	for _, err := range []error{err, os.Mkdir(filepath.Dir(file), 0o755), os.WriteFile(file, source, 0o644)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	germanBy(t, f, good, texts)
+	if got, err := os.ReadFile(file); err != nil || string(got) != string(source) {
+		t.Errorf("%v: it became %s", err, got)
+	}
+}
+
 // TestHand: what somebody wrote is not lost, and other English is not mixed in.
 func TestHand(t *testing.T) {
 	good, texts := perfect(t)
@@ -359,6 +379,9 @@ func TestHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := f.Check("de", texts); err == nil || !strings.Contains(err.Error(), "was written by hand (outcome.win)") {
+		t.Errorf("%v", err)
+	}
+	if _, err := f.Finish("de", "German", day); err == nil || !strings.Contains(err.Error(), "was written by hand") {
 		t.Errorf("%v", err)
 	}
 	other := slices.Clone(texts)

@@ -187,6 +187,9 @@ func (f *translateFlags) take(c *cobra.Command, t *translate.Translator) error {
 	if err != nil {
 		return fmt.Errorf("--candidates %s: %w", f.candidates, err)
 	}
+	if !slices.ContainsFunc(candidates, func(one translate.Candidate) bool { return one.Lang == f.lang }) {
+		return fmt.Errorf("--candidates %s has no text in %s: give another file or --lang", f.candidates, f.lang)
+	}
 	if t.Folder, err = translate.OpenFolder(f.out); err != nil {
 		return err
 	}
