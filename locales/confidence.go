@@ -160,7 +160,7 @@ func (s *Set) Doubts(games, langs []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var tiers []string
+	var reasons []string
 	named := make(map[string][]string)
 	for _, c := range known {
 		if c.Tier == Certified || c.Tier == Source || c.Tier == string(tier.A) {
@@ -170,24 +170,28 @@ func (s *Set) Doubts(games, langs []string) (string, error) {
 		if at := flaggedIn(c, games); len(at) > 0 {
 			name += " (faults known in " + strings.Join(at, ", ") + ")"
 		}
-		if !slices.Contains(tiers, c.Tier) {
-			tiers = append(tiers, c.Tier)
+		why := meaning(c)
+		if !slices.Contains(reasons, why) {
+			reasons = append(reasons, why)
 		}
-		if !slices.Contains(named[c.Tier], name) {
-			named[c.Tier] = append(named[c.Tier], name)
+		if !slices.Contains(named[why], name) {
+			named[why] = append(named[why], name)
 		}
 	}
 	var parts []string
-	for _, t := range tiers {
-		parts = append(parts, strings.Join(named[t], ", ")+": "+meaning(t))
+	for _, why := range reasons {
+		parts = append(parts, strings.Join(named[why], ", ")+": "+why)
 	}
 	return strings.Join(parts, "; "), nil
 }
 
 // shares puts in brackets what our record has counted.
 func shares(c Confidence) string {
-	if c.Record == nil || c.Fidelity == nil || c.Fallback == nil {
+	switch {
+	case c.Record == nil || c.Fallback == nil:
 		return ""
+	case c.Fidelity == nil:
+		return fmt.Sprintf(" (%.0f%% left in English)", math.Ceil(*c.Fallback))
 	}
 	return fmt.Sprintf(" (%.0f%% judged right, %.0f%% left in English)", math.Floor(*c.Fidelity), math.Ceil(*c.Fallback))
 }
@@ -202,10 +206,13 @@ func flaggedIn(c Confidence, games []string) (flagged []string) {
 }
 
 // meaning puts a tier in words.
-func meaning(name string) string {
-	switch name {
+func meaning(c Confidence) string {
+	switch c.Tier {
 	case string(tier.B), string(tier.C), string(tier.E):
-		return "tier " + name + ", translated and judged by machines, reviewed by no native speaker"
+		if c.Fidelity == nil {
+			return "tier " + c.Tier + ", translated by machines, judged by nobody"
+		}
+		return "tier " + c.Tier + ", translated and judged by machines, reviewed by no native speaker"
 	case Changed:
 		return "changed since their record was written"
 	case Unreviewed:
@@ -213,7 +220,7 @@ func meaning(name string) string {
 	case Unrecorded:
 		return "no record of their quality"
 	}
-	return name
+	return c.Tier
 }
 
 // A Listing says which languages and games a set has.
@@ -226,7 +233,8 @@ type Listing struct {
 // A ListedLang is a language and the games that can be played in it.
 type ListedLang struct {
 	Confidence
-	Games []string `json:"games"`
+	Games  []string `json:"games"`
+	SHA256 string   `json:"sha256"` // of its files as they are, for a record of them
 }
 
 // A ListedGame is a game and the languages that it can be played in.
@@ -239,7 +247,8 @@ type ListedGame struct {
 func (s *Set) List() (*Listing, error) {
 	l := &Listing{Source: s.name, Langs: []ListedLang{}, Games: []ListedGame{}}
 	played := make(map[string][]string)
-	for _, game := range s.Games() {
+	games := s.Games()
+	for _, game := range games {
 		langs := s.Langs(game)
 		l.Games = append(l.Games, ListedGame{game, langs})
 		for _, lang := range langs {
@@ -252,7 +261,11 @@ func (s *Set) List() (*Listing, error) {
 		return nil, err
 	}
 	for i, lang := range langs {
-		l.Langs = append(l.Langs, ListedLang{known[i], append([]string{}, played[lang]...)})
+		sum, err := s.hashOf(games, lang)
+		if err != nil {
+			return nil, err
+		}
+		l.Langs = append(l.Langs, ListedLang{known[i], append([]string{}, played[lang]...), sum})
 	}
 	return l, nil
 }

@@ -69,6 +69,7 @@ func TestOurRecord(t *testing.T) {
 		{func(*tier.Record) {}, "kk (96% judged right, 4% left in English) (faults known in Nim): tier C, translated and judged by machines, reviewed by no native speaker"},
 		{func(r *tier.Record) { r.English, r.Flagged = 0, nil }, "kk (96% judged right, 0% left in English): tier B, translated and judged by machines, reviewed by no native speaker"},
 		{func(r *tier.Record) { r.Faithful, r.Flagged = 42, nil }, "kk (84% judged right, 4% left in English): tier E, translated and judged by machines, reviewed by no native speaker"},
+		{func(r *tier.Record) { r.Judged, r.Faithful, r.Flagged = 0, 0, nil }, "kk (4% left in English): tier E, translated by machines, judged by nobody"},
 		{func(r *tier.Record) { r.Review = &tier.Review{Who: "a speaker", When: "May"} }, ""},
 		{func(r *tier.Record) { r.Flagged, r.SHA256 = nil, strings.Repeat("0", 64) }, "kk (96% judged right, 4% left in English): changed since their record was written"},
 	} {
@@ -76,10 +77,13 @@ func TestOurRecord(t *testing.T) {
 			t.Errorf("%q, %v, want %q", got, err, test.want)
 		}
 	}
-	// A text that was changed later, by whomever.
-	set.files.(fstest.MapFS)["Nim/kk.json"] = &fstest.MapFile{Data: []byte(`{"a": "x"}`)}
-	if known, err := set.Confidence([]string{"kk"}); err != nil || known[0].Tier != Changed {
-		t.Errorf("%+v, %v", known, err)
+	// A text that was changed later, by whomever, or an English one that it is of.
+	for _, name := range []string{"Nim/kk.json", "Nim/en.json", "common/en.json"} {
+		set := withRecord(t, func(r *tier.Record) { r.Review = &tier.Review{Who: "a speaker", When: "May"} })
+		set.files.(fstest.MapFS)[name] = &fstest.MapFile{Data: []byte(`{"a": "x"}`)}
+		if known, err := set.Confidence([]string{"kk"}); err != nil || known[0].Tier != Changed {
+			t.Errorf("%s: %+v, %v", name, known, err)
+		}
 	}
 	set.files.(fstest.MapFS)["common/_confidence.json"] = &fstest.MapFile{Data: []byte(`{"kk": {"tier": "A"}}`)}
 	if _, err := set.Doubts(nil, []string{"kk"}); err == nil || !strings.Contains(err.Error(), `made up/common/_confidence.json: language "kk": `) {
@@ -107,13 +111,19 @@ func TestList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for i, lang := range list.Langs {
+		if sum, _ := recorded(someRecord).HashOf(lang.Lang); lang.SHA256 != sum {
+			t.Errorf("%s: %s, want %s", lang.Lang, lang.SHA256, sum)
+		}
+		list.Langs[i].SHA256 = ""
+	}
 	got, _ := json.Marshal(list)
 	want := `{"source":"made up","languages":[` +
-		`{"lang":"de","tier":"unrecorded","games":["Nim"]},` +
-		`{"lang":"en","tier":"source","games":["Chess","Nim"]},` +
-		`{"lang":"kk","name":"Kazakh","tier":"CERTIFIED_FLAGGED","fidelity_pct":99.5,"coverage_pct":100,"english_texts":2,"flagged_games":["Nim","Chess"],"games":["Nim"]},` +
-		`{"lang":"nus","tier":"EXPERIMENTAL","games":["Nim"]},` +
-		`{"lang":"yo","tier":"CERTIFIED","games":["Nim"]}],` +
+		`{"lang":"de","tier":"unrecorded","games":["Nim"],"sha256":""},` +
+		`{"lang":"en","tier":"source","games":["Chess","Nim"],"sha256":""},` +
+		`{"lang":"kk","name":"Kazakh","tier":"CERTIFIED_FLAGGED","fidelity_pct":99.5,"coverage_pct":100,"english_texts":2,"flagged_games":["Nim","Chess"],"games":["Nim"],"sha256":""},` +
+		`{"lang":"nus","tier":"EXPERIMENTAL","games":["Nim"],"sha256":""},` +
+		`{"lang":"yo","tier":"CERTIFIED","games":["Nim"],"sha256":""}],` +
 		`"games":[{"game":"Chess","languages":["en"]},{"game":"Nim","languages":["de","en","kk","nus","yo"]}]}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -16,7 +16,10 @@ import (
 // Common is the name under which the strings shared by all games are found.
 const Common = "common"
 
-//go:embed ColonelBlotto IteratedPrisonersDilemma KuhnPoker Nim SimpleTak TicTacToe common
+// A record of how good the texts are, _confidence.json, is embedded once there is one:
+// a folder's name alone would leave it out.
+//
+//go:embed ColonelBlotto IteratedPrisonersDilemma KuhnPoker Nim SimpleTak TicTacToe common/*.json
 var embedded embed.FS
 
 // aliases are links to common beside the games, for those who run TextArena on
@@ -77,6 +80,9 @@ func Open(dir string) (*Set, error) {
 	}
 	return nil, fmt.Errorf("locales: %s has neither <Game>/<lang>.json beside common/<lang>.json, nor a TextArena checkout's textarena/envs and textarena/utils/locales; name a folder that has one of them", dir)
 }
+
+// Ours says whether the set's files lie as ours do, and not as in a TextArena checkout.
+func (s *Set) Ours() bool { return s.layout == ourLayout }
 
 func isDir(files fs.FS, name string) bool {
 	info, err := fs.Stat(files, name)

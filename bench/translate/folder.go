@@ -37,6 +37,9 @@ type Folder struct {
 
 // OpenFolder opens a folder, and makes it if it is not there.
 func OpenFolder(dir string) (f *Folder, err error) {
+	if set, err := locales.Open(dir); err == nil && !set.Ours() {
+		return nil, fmt.Errorf("%s is a TextArena checkout, whose files lie otherwise: choose another folder", dir)
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("the folder %s cannot be made: %w", dir, err)
 	}
@@ -123,7 +126,7 @@ func (f *Folder) Langs() (langs []string) {
 }
 
 // Texts are those of the games that the folder has files of in a language, all of
-// them finished.
+// them finished and none written by hand.
 func (f *Folder) Texts(set *locales.Set, lang string) ([]Text, error) {
 	var games []string
 	for _, game := range set.Games() {
@@ -140,5 +143,5 @@ func (f *Folder) Texts(set *locales.Set, lang string) ([]Text, error) {
 			return nil, fmt.Errorf("%s: %s of %s/%s.json is not in %s: it was changed by hand, or its English was; translate it, or put back what was there", f.Dir, t.Key, t.Game, lang, translatedName)
 		}
 	}
-	return texts, nil
+	return texts, f.Check(lang, texts)
 }

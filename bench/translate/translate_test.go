@@ -144,76 +144,6 @@ func TestFailing(t *testing.T) {
 	}
 }
 
-// TestFaults: for each kind of fault an answer that it alone refuses; see
-// TestOracleRefuses and TestCandidateSlots, too.
-func TestFaults(t *testing.T) {
-	long := "Whoever takes the very last object wins the game."
-	for _, test := range []struct{ kind, game, lang, english, answer string }{
-		{"cut", "", "de", "Take one.", "<translation>Nimm eins."},
-		{"empty", "", "de", "Take one.", "<translation> </translation>"},
-		{"sentinel", "", "de", "Player {id} wins.", "<translation>Spieler gewinnt.</translation>"},
-		{"sentinel", "", "de", "Player {id} wins.", "Spieler {id} gewinnt."},
-		{"sentinel", "", "de", "Player {id} wins.", "Spieler 「1」 「2」 gewinnt."},
-		{"brace", "", "zh", "Player {id} wins.", "玩家 「1」｛｝ 赢了。"},
-		{"token", "", "de", "Take one.", "Nimm [eins]."},
-		{"number", "", "de", "Take 3 stones.", "Nimm 4 Steine."},
-		{"invisible", "", "de", "Take one.", "Nimm\u200b eins."},
-		{"look-alike", "", "ru", "Take one.", "Bозьми один."},
-		{"script", "", "de", "Take one.", "Nimm eins хорошо."},
-		{"english", "", "de", long, "Wer gewinnt: whoever takes the very last object wins."},
-		{"length", "", "de", long, "Ja."},
-		{"leak", "", "de", "Take one.", "Here is the text: Nimm eins."},
-		{"leak", "", "de", "Take one.", "„Nimm eins.“"},
-		{"thinking", "", "de", "Take one.", "<reasoning>eins</reasoning> Nimm eins."},
-		{"term", "", "de", "The Player wins.", "Der Mitspieler gewinnt nicht, sondern der Gegner siegt."},
-		{"", "", "de", "Player {id} wins.", "<translation>Spieler 「1」 gewinnt.</translation>"},
-	} {
-		c := newChecker(Text{test.game, "key", test.english}, test.lang)
-		if test.kind == "term" {
-			c.glossary = Glossary{{"Player", "Zocker"}}
-		}
-		text, faults := c.answered(says(test.answer))
-		if kindsOf(faults) != test.kind {
-			t.Errorf("%s: %q is %q with %s", test.kind, test.answer, text, dump(faults))
-		}
-	}
-	if _, faults := newChecker(Text{"", "key", "Take one."}, "de").answered(asking.Answer{Text: "Nimm eins.", Cut: "the thinking did not end"}); kindsOf(faults) != "cut" {
-		t.Error(faults)
-	}
-}
-
-// TestOracleRefuses: what the tokens of the English text let pass, the rules do
-// not take: a comma is missing.
-func TestOracleRefuses(t *testing.T) {
-	english := "Write it like A:5, B:10, C:5."
-	c := newChecker(Text{"ColonelBlotto", "key", english}, "de")
-	if faults := c.check("Schreib es so: A:5, B:10, C:5."); len(faults) > 0 {
-		t.Errorf("%s", dump(faults))
-	}
-	if faults := c.check("Schreib es so: A:5 B:5, C:10."); kindsOf(faults) != "example" {
-		t.Errorf("%s", dump(faults))
-	}
-}
-
-// TestCandidateSlots: nothing is hidden in a candidate, so that what was lost is
-// looked for.
-func TestCandidateSlots(t *testing.T) {
-	c := newChecker(Text{"Chess", "key", "Your pieces: 'X' on A7"}, "de")
-	if faults := c.check("Deine Figuren: 'Y' auf A7"); kindsOf(faults) != "token" {
-		t.Errorf("%s", dump(faults))
-	}
-	if faults := c.check("Deine Figuren: 'X' auf A7"); len(faults) > 0 {
-		t.Errorf("%s", dump(faults))
-	}
-	c = newChecker(Text{"FifteenPuzzle", "key", "Say 'up', 'down' or 'left'."}, "de")
-	if faults := c.check("Sage „up“, „runter“ oder „left“."); kindsOf(faults) != "token" {
-		t.Errorf("%s", dump(faults))
-	}
-	if faults := c.check("Sage „up“, „down“ oder „left“."); len(faults) > 0 {
-		t.Errorf("%s", dump(faults))
-	}
-}
-
 func TestCheckTerm(t *testing.T) {
 	for called, want := range map[string]string{
 		"Kommandant Alpha": "", "Commander Alpha": "",
@@ -341,6 +271,26 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestSourceStays: in the place where the English files lie already, they are not
+// written anew.
+func TestSourceStays(t *testing.T) {
+	good, texts := perfect(t)
+	texts = only(texts, "Nim")
+	f := openFolder(t, t.TempDir())
+	file := filepath.Join(f.Dir, "Nim", "en.json")
+	source, err := os.ReadFile("../../locales/Nim/en.json")
+	source = []byte(strings.Replace(string(source), "{", `{ "_note": "mine",`, 1))
+	for _, err := range []error{err, os.Mkdir(filepath.Dir(file), 0o755), os.WriteFile(file, source, 0o644)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	germanBy(t, f, good, texts)
+	if got, err := os.ReadFile(file); err != nil || string(got) != string(source) {
+		t.Errorf("%v: it became %s", err, got)
+	}
+}
+
 // TestHand: what somebody wrote is not lost, and other English is not mixed in.
 func TestHand(t *testing.T) {
 	good, texts := perfect(t)
@@ -359,6 +309,9 @@ func TestHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := f.Check("de", texts); err == nil || !strings.Contains(err.Error(), "was written by hand (outcome.win)") {
+		t.Errorf("%v", err)
+	}
+	if _, err := f.Finish("de", "German", day); err == nil || !strings.Contains(err.Error(), "was written by hand") {
 		t.Errorf("%v", err)
 	}
 	other := slices.Clone(texts)

@@ -71,8 +71,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// Write writes the files of a language, with the English ones: what is not good
-// is English. All texts must be finished.
+// Write writes the files of a language, beside the English ones, which are as Check
+// found them or not there: what is not good is English. All texts must be finished.
 func (f *Folder) Write(lang string, texts []Text) error {
 	for game, texts := range byGame(texts) {
 		dir := filepath.Join(f.Dir, game)
@@ -92,8 +92,10 @@ func (f *Folder) Write(lang string, texts []Text) error {
 			}
 			translated = append(translated, locales.Text{Key: t.Key, Text: text})
 		}
-		if err := writeFile(filepath.Join(dir, english+".json"), original); err != nil {
-			return err
+		if source := filepath.Join(dir, english+".json"); !exists(source) {
+			if err := writeFile(source, original); err != nil {
+				return err
+			}
 		}
 		if err := writeFile(filepath.Join(dir, lang+".json"), translated); err != nil {
 			return err

@@ -50,9 +50,20 @@ func (f *askFlags) model(c *cobra.Command, name string) (player, error) {
 	return who, err
 }
 
-// with loads a model, and has do ask it; at most most questions come of each one.
+// An unfinished error is one of the asking, what was answered before it being kept.
+type unfinished struct{ error }
+
+func (u unfinished) Unwrap() error { return u.error }
+
+// with loads a model, and has ask ask it; at most most questions come of each one.
 // Then the model is gone again.
-func (f *askFlags) with(ctx context.Context, c *cobra.Command, who player, most int, do func(asking.Asker) error) error {
+func (f *askFlags) with(ctx context.Context, c *cobra.Command, who player, most int, ask func(asking.Asker) error) error {
+	do := func(a asking.Asker) error {
+		if err := ask(a); err != nil {
+			return unfinished{err}
+		}
+		return nil
+	}
 	w := c.ErrOrStderr()
 	trained, err := inference.TrainedContext(who.path)
 	if err != nil {
@@ -83,7 +94,7 @@ func (f *askFlags) with(ctx context.Context, c *cobra.Command, who player, most 
 		}
 		defer r.close()
 		describe(stderr, who, r.codecs[0], r.plans()...)
-		return do(asker(func(cfg scheduler.Config) bench.Player { return r.player(stderr, cfg) }))
+		return do(asker(func(cfg scheduler.Config) bench.Player { return r.player(stderr, cfg, askedAgain) }))
 	}
 	at.here(&opts)
 	var m *inference.Model

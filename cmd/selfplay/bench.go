@@ -189,7 +189,7 @@ func benchReplicas(c *cobra.Command, f *benchFlags, who player, at *site, opts i
 		describe(stderr, who, r.codecs[0], r.plans()...)
 	}
 	o.Experiment.Weights, o.Session.Settings = string(r.engines[0].Plan.Kind), r.settings()
-	o.Player = r.player(stderr, cfg)
+	o.Player = r.player(stderr, cfg, playedAgain)
 	if at.lib != nil {
 		o.Watch = at.watch(r, gpus.Clock{})
 	}

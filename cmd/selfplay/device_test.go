@@ -201,7 +201,7 @@ func TestGPULost(t *testing.T) {
 	})
 	set := locales.Embedded()
 	e := bench.Experiment{Games: []string{"Nim-v0"}, Langs: []string{"en", "de"}, N: 8, Seed: 1, Model: bench.Model{Name: "m"}, MaxTokens: 3}
-	player := r.player(shared, scheduler.Config{Seed: 1, MaxTokens: 3, New: dealer(set)})
+	player := r.player(shared, scheduler.Config{Seed: 1, MaxTokens: 3, New: dealer(set)}, playedAgain)
 	sum, err := bench.Play(t.Context(), bench.Options{
 		Dir: filepath.Join(t.TempDir(), "run"), Experiment: e, Watch: watch,
 		Player: func(ctx context.Context, d bench.Deal, sink func(scheduler.Record) error, progress func(scheduler.Progress)) error {

@@ -24,6 +24,8 @@ const mostReplicas = 64
 
 const replicaName = "replica"
 
+const playedAgain, askedAgain = "the games that it had begun are played again", "the questions that it had begun are asked again"
+
 // replicaCommand is what the processes of replicas run.
 func replicaCommand() *cobra.Command {
 	return &cobra.Command{
@@ -68,6 +70,9 @@ type replicas struct {
 	engines []*remote.Engine
 	codecs  []*inference.Codec
 	names   []string
+
+	mu   sync.Mutex
+	lost []string // names; they are not used again
 }
 
 // openReplicas starts them and waits until all have loaded the model. Here, each
@@ -142,15 +147,23 @@ func meanOf(n int, told func(float32)) func(i int, share float32) {
 	}
 }
 
-// player plays on the replicas, and warns of each that is lost.
-func (r *replicas) player(w io.Writer, cfg scheduler.Config) bench.Player {
+// player plays on the replicas, and warns of each that is lost, and of what is done
+// again then.
+func (r *replicas) player(w io.Writer, cfg scheduler.Config, again string) bench.Player {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var all []scheduler.Replica
 	for i, e := range r.engines {
-		all = append(all, scheduler.Replica{Name: r.names[i], Engine: e, Codec: r.codecs[i]})
+		if !slices.Contains(r.lost, r.names[i]) {
+			all = append(all, scheduler.Replica{Name: r.names[i], Engine: e, Codec: r.codecs[i]})
+		}
 	}
 	return bench.OnReplicas(cfg, all, func(lost scheduler.Replica, err error) {
+		r.mu.Lock()
+		r.lost = append(r.lost, lost.Name)
+		r.mu.Unlock()
 		slog.Warn("replica lost", "replica", lost.Name, "error", err.Error())
-		tell(w, fmt.Sprintf("selfplay: warning: %v; the games that it had begun are played again", err))
+		tell(w, fmt.Sprintf("selfplay: warning: %v; %s", err, again))
 	})
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -187,6 +188,9 @@ func (f *translateFlags) take(c *cobra.Command, t *translate.Translator) error {
 	if err != nil {
 		return fmt.Errorf("--candidates %s: %w", f.candidates, err)
 	}
+	if !slices.ContainsFunc(candidates, func(one translate.Candidate) bool { return one.Lang == f.lang }) {
+		return fmt.Errorf("--candidates %s has no text in %s: give another file or --lang", f.candidates, f.lang)
+	}
 	if t.Folder, err = translate.OpenFolder(f.out); err != nil {
 		return err
 	}
@@ -207,11 +211,13 @@ func (f *translateFlags) take(c *cobra.Command, t *translate.Translator) error {
 
 // stopped says what is kept where work did not end by itself.
 func stopped(ctx context.Context, c *cobra.Command, dir string, err error) error {
-	if ctx.Err() == nil {
+	if ctx.Err() != nil {
+		err = fmt.Errorf("stopped (%w)", ctx.Err())
+	} else if !errors.As(err, new(unfinished)) {
 		return err
 	}
 	fmt.Fprintln(c.ErrOrStderr(), "resume with the same command")
-	return fmt.Errorf("stopped (%w): what is finished is kept in %s", ctx.Err(), dir)
+	return fmt.Errorf("%w: what is finished is kept in %s", err, dir)
 }
 
 // count tells what is to be done. The tokens of answers are guessed: a translation

@@ -104,6 +104,37 @@ func TestCandidatesAndJudges(t *testing.T) {
 	}
 }
 
+// TestJudgeKeepsHand: what somebody wrote since into the files is not lost, and no
+// judge is asked.
+func TestJudgeKeepsHand(t *testing.T) {
+	src, out := twoTexts(t), filepath.Join(t.TempDir(), "sw")
+	file := filepath.Join(t.TempDir(), "sw.jsonl")
+	if err := os.WriteFile(file, []byte(swahili), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := selfplay("", "locales", "translate", "--locales", src, "--lang", "sw", "--candidates", file, "--out", out); r.code != 0 {
+		t.Fatal(r.stderr)
+	}
+	text := filepath.Join(out, "Chess", "sw.json")
+	data, err := os.ReadFile(text)
+	if err == nil {
+		err = os.WriteFile(text, []byte(strings.Replace(string(data), "ameshinda", "alishinda", 1)), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := selfplay("", "locales", "judge", out, "--model", "synthetic:qwen3-tiny", "--model", "synthetic:llama-tiny", "--max-tokens", "4", "--device", "cpu")
+	if r.code != 1 || !strings.Contains(r.stderr, "Chess/sw.json was written by hand (outcome.win)") || strings.Contains(r.stderr, "questions") {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+	if again, _ := os.ReadFile(text); !strings.Contains(string(again), "alishinda") {
+		t.Errorf("it became %s", again)
+	}
+	if r := selfplay("", "locales", "list", "--locales", out); !strings.Contains(r.stdout, "sw        Swahili  changed ") {
+		t.Errorf("%s%s", r.stdout, r.stderr)
+	}
+}
+
 func TestCalibrateCommand(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	args := []string{"locales", "calibrate", "--model", "synthetic:qwen3-tiny", "--langs", "de", "--n", "1", "--max-tokens", "4", "--slots", "4", "--device", "cpu"}
@@ -124,6 +155,11 @@ func TestTranslateMistakes(t *testing.T) {
 	if err := os.WriteFile(file, []byte("{}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	good := filepath.Join(t.TempDir(), "good.jsonl")
+	if err := os.WriteFile(good, []byte(swahili), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	arena := localeFolder(t, map[string]string{"textarena/envs/Nim/locales/en.json": "{}", "textarena/utils/locales/en.json": "{}"})
 	tiny := "synthetic:qwen3-tiny"
 	for _, test := range []struct {
 		args string
@@ -141,6 +177,9 @@ func TestTranslateMistakes(t *testing.T) {
 		{"translate --lang sw --max-tokens -1 --model " + tiny, 2, "must not be negative"},
 		{"translate --lang sw --candidates " + file + ".no", 2, "--candidates: open"},
 		{"translate --lang sw --candidates " + file + " --out " + out, 1, "line 1: game, key and lang are needed"},
+		{"translate --lang sw --candidates " + os.DevNull + " --out " + out, 1, "--candidates " + os.DevNull + " has no text in sw"},
+		{"translate --lang fr --candidates " + good + " --out " + out, 1, "has no text in fr: give another file or --lang"},
+		{"translate --lang sw --candidates " + good + " --out " + arena, 1, arena + " is a TextArena checkout"},
 		{"translate --lang sw --dry-run --candidates " + file, 2, "--dry-run: candidates take no tokens"},
 		{"translate --lang sw --locales " + file + " --model " + tiny, 2, "--locales: "},
 		{"judge " + src + " --model " + tiny + " --model synthetic:llama-tiny", 2, "has no translated.jsonl"},
@@ -156,7 +195,7 @@ func TestTranslateMistakes(t *testing.T) {
 			t.Errorf("%s: code %d: %s", test.args, r.code, r.stderr)
 		}
 	}
-	if exists(out) {
+	if exists(out) || exists(filepath.Join(arena, translate.LogName)) {
 		t.Errorf("%s was made for nothing", out)
 	}
 }
