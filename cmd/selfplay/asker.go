@@ -96,14 +96,8 @@ func (f *askFlags) with(ctx context.Context, c *cobra.Command, who player, most 
 		describe(stderr, who, r.codecs[0], r.plans()...)
 		return do(asker(func(cfg scheduler.Config) bench.Player { return r.player(stderr, cfg, askedAgain) }))
 	}
-	at.here(&opts)
-	var m *inference.Model
-	if err := openTuned(c, who, at, f.context, opts, func(o inference.Options) error {
-		return unlessEnded(ctx, func() (err error) {
-			m, err = inference.Open(who.path, o)
-			return err
-		})
-	}); err != nil {
+	m, err := loadHere(ctx, c, who, at, f.context, opts)
+	if err != nil {
 		return err
 	}
 	defer m.Close()

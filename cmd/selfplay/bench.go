@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -148,12 +149,8 @@ func runBench(c *cobra.Command, f *benchFlags) error {
 		inference.HideGPUs() // they are the replicas'
 		return benchReplicas(c, f, who, at, opts, cfg, o)
 	}
-	at.here(&opts)
-	var m *inference.Model
-	if err := openTuned(c, who, at, f.context, opts, func(o inference.Options) (err error) {
-		m, err = inference.Open(who.path, o)
-		return err
-	}); err != nil {
+	m, err := loadHere(c.Context(), c, who, at, f.context, opts)
+	if err != nil {
 		return err
 	}
 	defer m.Close()
@@ -194,6 +191,19 @@ func benchReplicas(c *cobra.Command, f *benchFlags, who player, at *site, opts i
 		o.Watch = at.watch(r, gpus.Clock{})
 	}
 	return play(c, f, o)
+}
+
+// loadHere has this process load the model, unless ctx ends before. context is what
+// tuned settings are for.
+func loadHere(ctx context.Context, c *cobra.Command, who player, at *site, context int, opts inference.Options) (m *inference.Model, err error) {
+	at.here(&opts)
+	err = openTuned(c, who, at, context, opts, func(o inference.Options) error {
+		return unlessEnded(ctx, func() (err error) {
+			m, err = inference.Open(who.path, o)
+			return err
+		})
+	})
+	return m, err
 }
 
 // loadReplicas has them load the model, unless the user interrupts it. context is

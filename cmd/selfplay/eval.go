@@ -199,19 +199,12 @@ func openScorers(ctx context.Context, c *cobra.Command, who player, at *site, op
 		inference.HideGPUs() // they are the replicas'
 		return openThere(c, who, at, opts)
 	}
-	at.here(&opts)
 	return openHere(ctx, c, who, at, opts)
 }
 
 // openHere loads the model into this process.
 func openHere(ctx context.Context, c *cobra.Command, who player, at *site, opts inference.Options) (*scorers, error) {
-	var model *inference.Model
-	err := openTuned(c, who, at, defaultContext, opts, func(o inference.Options) error {
-		return unlessEnded(ctx, func() (err error) {
-			model, err = inference.Open(who.path, o)
-			return err
-		})
-	})
+	model, err := loadHere(ctx, c, who, at, defaultContext, opts)
 	if err != nil {
 		return nil, err
 	}

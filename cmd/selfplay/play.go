@@ -148,12 +148,7 @@ func (f *playFlags) load(c *cobra.Command, who player) (*inference.Model, error)
 		return nil, err
 	}
 	defer at.close()
-	at.here(&opts)
-	var m *inference.Model
-	err = openTuned(c, who, at, f.context, opts, func(o inference.Options) (err error) {
-		m, err = inference.Open(who.path, o)
-		return err
-	})
+	m, err := loadHere(c.Context(), c, who, at, f.context, opts)
 	if err != nil {
 		return nil, err
 	}
