@@ -23,7 +23,9 @@ func live() uint64 {
 // gives the games' number.
 func largeTexts(t *testing.T, dir string, size int) int {
 	t.Helper()
-	s := mustCreate(t, dir, testExperiment())
+	e := testExperiment()
+	e.N = 1
+	s := mustCreate(t, dir, e)
 	text := strings.Repeat("x", size)
 	jobs := remaining(t, s)
 	for _, j := range jobs {
