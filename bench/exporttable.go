@@ -137,7 +137,13 @@ const rowGroupBytes = 32 << 20
 
 // exportParquet writes the rows, compressed with zstd.
 func exportParquet[Row any](r *Run, w io.Writer, rows func(scheduler.Record) []Row) error {
-	out := parquet.NewGenericWriter[Row](w, parquet.Compression(&parquet.Zstd), parquet.CreatedBy("selfplay", "", ""))
+	options := []parquet.WriterOption{parquet.Compression(&parquet.Zstd), parquet.CreatedBy("selfplay", "", "")}
+	for _, text := range []string{"action", "wrapped", "observation", "completion", "thinking"} {
+		// Else the least and the greatest text of each group stand once more before it, and
+		// in the end of the file, which is kept in memory until then.
+		options = append(options, parquet.SkipPageStatistics(text), parquet.SkipPageBounds(text))
+	}
+	out := parquet.NewGenericWriter[Row](w, options...)
 	size := 0
 	err := r.Each(func(rec scheduler.Record) error {
 		if _, err := out.Write(rows(rec)); err != nil {

@@ -23,7 +23,9 @@ func live() uint64 {
 // gives the games' number.
 func largeTexts(t *testing.T, dir string, size int) int {
 	t.Helper()
-	s := mustCreate(t, dir, testExperiment())
+	e := testExperiment()
+	e.Games, e.N = e.Games[:1], 1
+	s := mustCreate(t, dir, e)
 	text := strings.Repeat("x", size)
 	jobs := remaining(t, s)
 	for _, j := range jobs {
@@ -38,6 +40,11 @@ func largeTexts(t *testing.T, dir string, size int) int {
 	}
 	return len(jobs)
 }
+
+// written counts bytes.
+type written int
+
+func (n *written) Write(b []byte) (int, error) { *n += written(len(b)); return len(b), nil }
 
 // A file of some kilobytes may hold many large games: whatever is asked of it has one
 // at a time in memory, and joining no more than what one may have.
@@ -78,6 +85,10 @@ func TestLargeTexts(t *testing.T) {
 	}
 	if got, err := s.Games(); err != nil || got != n {
 		t.Errorf("%d games of %d are joined, %v", got, n, err)
+	}
+	var size written
+	if err := r.Export(&size, FormatParquet, TableTurns); err != nil || size > 1<<20 {
+		t.Errorf("as Parquet %d MB of texts that compress well, %v", size>>20, err)
 	}
 }
 

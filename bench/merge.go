@@ -244,7 +244,6 @@ func (s *Store) takeAll(src source, first int) error {
 	session, size := 0, 0
 	flush := func() error {
 		lost = dbError(filepath.Join(s.Dir, dbName), s.append(first+session, batch))
-		clear(batch) // no text is kept that is written
 		batch, size = batch[:0], 0
 		return lost
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/html"
 
 	"selfplay/bench"
+	"selfplay/bench/screen"
 	"selfplay/games"
 	"selfplay/scheduler"
 )
@@ -106,7 +107,7 @@ func checkMarkup(t *testing.T, page string, places ...string) {
 			t.Errorf("the text of %s is not there", place)
 		}
 	}
-	if clean(page) != page {
+	if screen.Clean(page) != page {
 		t.Error("a character that can harm")
 	}
 }
