@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Plays experiments as job arrays on a real Slurm of this machine's own, one node
-# with four CPUs, with shards stopped in every way, and compares what is joined with
-# the same experiment played by one process.
+# with as many CPUs and GPUs as the guide asks for, with shards stopped in every way, and
+# compares what is joined with the same experiment played by one process. Where the
+# guide has a command for it, that one is run.
 #
 #   make test-slurm    (Debian: apt-get install slurm-wlm munge; as root)
 set -euo pipefail
 PROGRAM=$(readlink -f "${1:?the program}")
+GUIDE=$(dirname "$(readlink -f "$0")")/README.md
 
 missing=()
 for tool in munged:munge mungekey:munge slurmctld:slurm-wlm slurmd:slurm-wlm sbatch:slurm-wlm scontrol:slurm-wlm squeue:slurm-wlm; do
@@ -56,12 +58,16 @@ MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SlurmdParameters=config_overrides
+GresTypes=gpu
 ReturnToService=2
 KillWait=20
 SchedulerParameters=batch_sched_delay=1,sched_interval=2
-NodeName=$(hostname -s) NodeAddr=127.0.0.1 CPUs=4 State=UNKNOWN
+NodeName=$(hostname -s) NodeAddr=127.0.0.1 CPUs=16 Gres=gpu:4 State=UNKNOWN
 PartitionName=test Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+PartitionName=gpu Nodes=ALL MaxTime=INFINITE State=UP
 CONF
+touch "$WORK"/gpu{0,1,2,3} # which nobody touches
+echo "Name=gpu File=$WORK/gpu[0-3]" >"$WORK/gres.conf"
 export SLURM_CONF="$WORK/slurm.conf"
 
 start() { "$@" >>"$WORK/log/$(basename "$1").log" 2>&1 & }
@@ -97,10 +103,20 @@ whole() { # the experiment in one piece; a signal does not wait for its end
 	"$PROGRAM" bench "${@:2}" --run "$1" --quiet 2>>"$WORK/log/whole.log" &
 	wait $!
 }
-submit() { # the scripts as `selfplay slurm` says
+submit() { # the scripts as `selfplay slurm`, which is given, says
 	local commands
-	commands=$("$PROGRAM" slurm "$RUN" --shards 4 --cpus-per-task 1 "$@" 2>>"$WORK/log/slurm.log" | grep -A1 '^job=')
+	commands=$("$@" 2>>"$WORK/log/slurm.log" | grep -A1 '^job=')
 	eval "${commands/sbatch --dependency/merge=\$(sbatch --parsable --dependency}"')'
+}
+slurm() { submit "$PROGRAM" slurm "$RUN" --shards 4 --cpus-per-task 1 -- "$@"; }
+guide() { # guide FORM JOB K: the guide's command of that form, for a job and a shard of it
+	local command
+	command=$(grep -o '`[^`]*`' "$GUIDE" | tr -d '`' | grep -xE "$1" | head -n 1) || { echo "test-slurm: the guide has no command such as $1" >&2; return 1; }
+	command=${command//runs\/many/$RUN}
+	command=${command//JOB_K/$2_$3}
+	command=${command//=K/=$3}
+	echo "test-slurm: $command" >&2
+	eval "$command" | sed 's/^Submitted batch job //'
 }
 same() {
 	local want
@@ -113,7 +129,7 @@ same() {
 short=(--model builtin:random --games TicTacToe,Nim --langs en,de,zh --n 50)
 whole "$WORK/whole1" "${short[@]}"
 RUN="$WORK/run 1's" # names that want quoting
-submit -- "${short[@]}"
+slurm "${short[@]}"
 until_it "end of the jobs" done_with "$job,$merge"
 same "$WORK/whole1" "undisturbed"
 
@@ -123,7 +139,7 @@ same "$WORK/whole1" "undisturbed"
 long=(--model synthetic:qwen3-tiny --games Nim --langs en,de --n 30 --max-tokens 16 --context 3000 --slots 2 --threads 1)
 whole "$WORK/whole2" "${long[@]}"
 RUN=$WORK/run2
-submit -- "${long[@]}"
+slurm "${long[@]}"
 for shard in 1 2 3 4; do until_it "game of shard $shard" playing "${job}_$shard" "$shard"; done
 pid() { # of a shard's selfplay
 	for dir in /proc/[0-9]*; do
@@ -140,10 +156,10 @@ until_it "second begin of shard 4" again "${job}_4"
 until_it "end of the jobs but those begun again" done_with "$merge"
 [ ! -e "$RUN/merged" ] || { echo "test-slurm: joined without two shards" >&2; exit 1; }
 [ "$(state "${job}_2") $(state "${job}_3")" = "FAILED CANCELLED" ] || { echo "test-slurm: a killed and a cancelled shard are $(state "${job}_2") and $(state "${job}_3")" >&2; exit 1; }
-scontrol requeue "${job}_2"
-third=$(sbatch --parsable --array=3 "$RUN/shards.sbatch")
+guide 'scontrol requeue JOB_K' "$job" 2
+third=$(guide 'sbatch --array=K runs/many/shards\.sbatch' "$job" 3)
 until_it "end of the shards" done_with "$job,$third"
-merge=$(sbatch --parsable "$RUN/merge.sbatch")
+merge=$(guide 'sbatch runs/many/merge\.sbatch' "$job" 0)
 until_it "end of the merge" done_with "$merge"
 same "$WORK/whole2" "stopped with $before games"
 for shard in 1 2 3 4; do
@@ -153,3 +169,18 @@ done
 for shard in 1 3 4; do
 	grep -q "stopped (context canceled)" "$RUN/logs/shard-$shard.log" || { echo "test-slurm: shard $shard was not told to stop" >&2; exit 1; }
 done
+
+# 3. What the guide has, with a player in the place of its model and few games; and no
+# command in it that is not run here.
+line=$(grep -E '^selfplay slurm ' "$GUIDE") && [ "$(wc -l <<<"$line")" = 1 ]
+in_guide=$(grep -o '`[^`]*`' "$GUIDE" | tr -d '`' | grep -E '^(sbatch|scontrol|scancel|squeue) ' | sort | uniq | grep -cvxE 'scontrol requeue|scontrol requeue JOB_K|sbatch --array=K runs/many/shards\.sbatch|sbatch runs/many/merge\.sbatch' || true)
+[ "$in_guide" = 0 ] || { echo "test-slurm: the guide has $in_guide commands that nothing runs" >&2; exit 1; }
+few=(--model builtin:random --suite paper --n 1)
+whole "$WORK/whole3" "${few[@]}"
+mkdir "$WORK/bin" "$WORK/home" && ln -s "$PROGRAM" "$WORK/bin/selfplay"
+cd "$WORK/home"
+RUN=$WORK/home/runs/many
+as_in_guide() { PATH="$WORK/bin:$PATH" bash -euc "${line/models\/Qwen3-8B/builtin:random} --n 1"; }
+submit as_in_guide
+until_it "end of the jobs" done_with "$job,$merge"
+same "$WORK/whole3" "as in the guide"

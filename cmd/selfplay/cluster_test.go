@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -194,5 +196,65 @@ func TestClusterPage(t *testing.T) {
 	}
 	if err := parses(t, strings.Fields("slurm runs/x --shards 4 -- --modl x")); err == nil {
 		t.Error("a wrong flag passes")
+	}
+}
+
+var kubectlLine = regexp.MustCompile(`(?m)^#? *(kubectl .+)$`)
+
+// The page's commands for Kubernetes are of the manifests: files that are there, jobs
+// that they define by then, the image that is built, and the manifest says the same.
+func TestKubernetesCommands(t *testing.T) {
+	const root = "../../"
+	lines := func(path string) (all []string) {
+		text, err := os.ReadFile(root + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range kubectlLine.FindAllStringSubmatch(string(text), -1) {
+			all = append(all, m[1])
+		}
+		return all
+	}
+	page := lines("bench/cluster/README.md")
+	if again := lines("bench/cluster/shards.yaml"); !slices.Equal(page, again) || len(page) < 3 {
+		t.Errorf("the page says %q, the manifest %q", page, again)
+	}
+	var applied []manifest
+	for _, line := range page {
+		args := strings.Fields(line)[1:]
+		switch {
+		case len(args) == 3 && args[0] == "apply" && args[1] == "-f":
+			applied = append(applied, manifests(t, root+args[2])...)
+		case len(args) == 4 && args[0] == "wait" && args[1] == "--for=condition=complete" && strings.HasPrefix(args[3], "--timeout="):
+			name := strings.TrimPrefix(args[2], "job/")
+			if name == args[2] || !slices.ContainsFunc(applied, func(m manifest) bool { return m.Kind == "Job" && m.Metadata.Name == name }) {
+				t.Errorf("%s: no job of that name has been applied", line)
+			}
+		default:
+			t.Errorf("%s: nothing checks such a command", line)
+		}
+	}
+	text, err := os.ReadFile(root + "bench/cluster/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := regexp.MustCompile("`docker build -f (\\S+) -t (\\S+) \\.`").FindStringSubmatch(string(text))
+	if build == nil {
+		t.Fatal("the page does not say how the image is made")
+	}
+	if _, err := os.Stat(root + build[1]); err != nil {
+		t.Error(err)
+	}
+	jobs := 0
+	for _, m := range applied {
+		for _, c := range m.Spec.Template.Spec.Containers {
+			jobs++
+			if c.Image != build[2]+":latest" {
+				t.Errorf("%s runs %s, and %s is built", m.Metadata.Name, c.Image, build[2])
+			}
+		}
+	}
+	if jobs != 2 {
+		t.Errorf("%d jobs", jobs)
 	}
 }

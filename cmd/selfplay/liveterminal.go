@@ -19,7 +19,7 @@ import (
 // program's by now, as for one started in the background.
 func terminalFor(stderr *sharedWriter, stdin io.Reader) (out, in *os.File, ok bool) {
 	out, isFile := fileOf(stderr)
-	if term := os.Getenv("TERM"); !isFile || !isTerminal(out) || term == "" || term == "dumb" {
+	if !isFile || !movesCursor(out) {
 		return nil, nil, false
 	}
 	if in, isFile = stdin.(*os.File); !isFile || !isForeground(in) {

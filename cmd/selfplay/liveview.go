@@ -78,7 +78,7 @@ type liveView struct {
 // start shows the view, soon.
 func (v *liveView) start() {
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, append(obeyed([]os.Signal{syscall.SIGHUP}), os.Interrupt, syscall.SIGTERM)...)
 	go v.obey(signals)
 	go func() {
 		defer close(v.gone)

@@ -215,7 +215,7 @@ func findGame(run *bench.Run, name string) (scheduler.Record, error) {
 // keys says whether a person sits at a terminal that a program can draw on.
 func keys(c *cobra.Command) bool {
 	in, ok := c.InOrStdin().(*os.File)
-	return ok && term.IsTerminal(in.Fd()) && screenOf(c.OutOrStdout()) != nil && os.Getenv("TERM") != "dumb"
+	return ok && term.IsTerminal(in.Fd()) && screenOf(c.OutOrStdout()) != nil && !isDumb()
 }
 
 // screenOf is the terminal that is written to; nil: it is none.

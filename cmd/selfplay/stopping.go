@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -14,34 +15,39 @@ import (
 	"selfplay/bench"
 )
 
-// A stopper has an interrupt or SIGTERM end whatever the program does, in one line:
-// but for what takes the signals itself meanwhile, since it has something to keep.
+// endings are the signals that end what the program does: SIGHUP is the terminal's end.
+var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+
+// obeyed are those of some signals that the program was not started to ignore, as nohup
+// does it.
+func obeyed(some []os.Signal) []os.Signal {
+	return slices.DeleteFunc(slices.Clone(some), signal.Ignored)
+}
+
+// A stopper has a signal end whatever the program does, in one line: but for what takes
+// the signals itself meanwhile, since it has something to keep.
 type stopper struct {
 	mu    sync.Mutex
-	on    []os.Signal // that are obeyed; none: in this process nobody is to
-	taken int         // by how many the signals are taken
+	on    bool // false: nobody in this process is to obey
+	taken int  // by how many the signals are taken
 	got   chan os.Signal
 }
 
 // stops is the process's: signals are.
 var stops = stopper{got: make(chan os.Signal, 1)}
 
-// begin has signals obeyed that the process was not started to ignore, as nohup does.
+// begin has the process obey.
 func (s *stopper) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, one := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		if !signal.Ignored(one) {
-			s.on = append(s.on, one)
-		}
-	}
+	s.on = true
 	s.listen()
 }
 
 // listen is called where nobody has taken the signals.
 func (s *stopper) listen() {
-	if len(s.on) > 0 {
-		signal.Notify(s.got, s.on...)
+	if on := obeyed(endings); s.on && len(on) > 0 { // without any it would be all there are
+		signal.Notify(s.got, on...)
 	}
 }
 
@@ -82,14 +88,14 @@ func (s *stopper) unlessStopped(do func() (*cobra.Command, error)) (*cobra.Comma
 	}
 }
 
-// interruptible is a context that an interrupt ends, or SIGTERM, after which there
-// may be little time: its cause is bench.ErrHurry then. A second interrupt ends the
-// program at once. SIGTERM may come again, since clusters send it to every process
+// interruptible is a context that an interrupt ends, or SIGTERM or SIGHUP, after which
+// there may be little time: its cause is bench.ErrHurry then. A second interrupt ends
+// the program at once. SIGTERM may come again, since clusters send it to every process
 // of a job and scripts hand it on.
 func interruptible(c *cobra.Command) (context.Context, context.CancelFunc) {
 	hurried, hurry := context.WithCancelCause(c.Context())
 	term := make(chan os.Signal, 1)
-	signal.Notify(term, syscall.SIGTERM)
+	signal.Notify(term, append(obeyed([]os.Signal{syscall.SIGHUP}), syscall.SIGTERM)...)
 	go func() {
 		if _, ok := <-term; ok {
 			hurry(bench.ErrHurry)

@@ -94,3 +94,39 @@ func saidOf(t *testing.T, p *exec.Cmd) *bufio.Scanner {
 	t.Cleanup(func() { read.Close(); p.Process.Kill() })
 	return bufio.NewScanner(read)
 }
+
+// TestTerminalCloses: the end of a terminal ends what is on it in order, and what was
+// started to outlive it goes on.
+func TestTerminalCloses(t *testing.T) {
+	dir := t.TempDir()
+	log := filepath.Join(dir, "log")
+	x := startOnTerminal(t, 80, 24, child("bench", "--model", "synthetic:qwen3-tiny", "--games", "Nim", "--langs", "en", "--n", "1000",
+		"--max-tokens", "4", "--slots", "2", "--context", "2000", "--run", filepath.Join(dir, "run"), "--log", log))
+	x.until("view with ended games", func(s string) bool { return endedOn(s) > 0 })
+	x.pty.Close()
+	x.tty.Close()
+	for range x.output {
+	}
+	x.cmd.Wait()
+	if code := x.cmd.ProcessState.ExitCode(); code != 1 {
+		t.Errorf("%v", x.cmd.ProcessState)
+	}
+	text, err := os.ReadFile(log)
+	if err != nil || !strings.Contains(string(text), "are kept in") {
+		t.Errorf("%v: %s", err, text)
+	}
+
+	p := exec.Command("nohup", child("bench", "--model", "builtin:random", "--games", "Nim", "--langs", "en", "--n", "3000", "--run", "outlives").Args...)
+	p.Dir, p.Env = dir, child().Env
+	said := saidOf(t, p)
+	var all strings.Builder
+	for said.Scan() {
+		all.WriteString(said.Text() + "\n")
+		if strings.HasPrefix(said.Text(), "planned: ") {
+			p.Process.Signal(syscall.SIGHUP)
+		}
+	}
+	if err := p.Wait(); err != nil {
+		t.Errorf("%v: %s", err, all.String())
+	}
+}

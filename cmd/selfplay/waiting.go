@@ -42,7 +42,13 @@ func waitingWith(w io.Writer, doing string, more func() string) (done func()) {
 }
 
 // movesCursor is true of a terminal on which a line can be written over.
-func movesCursor(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
+func movesCursor(w io.Writer) bool { return isTerminal(w) && !isDumb() }
+
+// isDumb says that the terminal, if there is one, is not known to move its cursor.
+func isDumb() bool {
+	name := os.Getenv("TERM")
+	return name == "" || name == "dumb"
+}
 
 // waitLine is short enough for a terminal's line.
 func waitLine(doing, more string, took time.Duration) string {
