@@ -196,6 +196,16 @@ func TestTerms(t *testing.T) {
 			t.Errorf("%s: %q, want %q", game, got, want)
 		}
 	}
+	// As TextArena's other games write them: no words that a sentence begins with, no part
+	// of a longer name, no possessive.
+	others := []Text{
+		{"x", "a", "Player {p}, Invalid move. You lose, You know."}, {"x", "b", "Invalid. Since You asked, Player {p} draws."},
+		{"x", "c", "Three of a Kind"}, {"x", "d", "Four of a Kind"}, {"x", "e", "It is White's turn, says White to {p}."},
+		{"x", "f", "You are playing Texas Hold'em with {p}."}, {"x", "g", "The best of Texas Hold'em, White!"}, {"x", "h", "the Player"},
+	}
+	if got, want := termsOf(others), []string{"Player", "Texas Hold'em", "White"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 	for _, test := range []struct {
 		called, text string
 		want         bool
