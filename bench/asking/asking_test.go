@@ -163,7 +163,7 @@ func TestLog(t *testing.T) {
 	}
 	l.Close()
 	data, _ := os.ReadFile(path)
-	os.WriteFile(path, append(data, `{"N":`...), 0o644) // cut off
+	os.WriteFile(path, append(data, `{"N":`+strings.Repeat(" ", 50)...), 0o644) // cut off, and longer than what comes next
 	if l, lines, err = OpenLog(path, line.check); err != nil || !slices.Equal(lines, []line{{0}, {1}, {2}}) {
 		t.Fatalf("%v %v", lines, err)
 	}

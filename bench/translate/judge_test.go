@@ -99,6 +99,21 @@ func TestJudgesResume(t *testing.T) {
 	}
 }
 
+// TestEqualPairs: a text that stands in two places is judged once, for both.
+func TestEqualPairs(t *testing.T) {
+	f := openFolder(t, t.TempDir())
+	texts := []Text{{"Chess", "a", "You win."}, {"Chess", "b", "You win."}, {"Chess", "c", "You lose."}}
+	given := []Candidate{{"Chess", "a", "de", "Du gewinnst."}, {"Chess", "b", "de", "Du gewinnst."}, {"Chess", "c", "de", "Du verlierst."}}
+	tr := &Translator{Folder: f, Lang: "de", Name: "German", Texts: texts, By: "x"}
+	if _, err := tr.Take(given); err != nil {
+		t.Fatal(err)
+	}
+	var asked []asking.Question
+	if err := f.Judge(t.Context(), "de", "German", texts, judgeOne, always(no).asker(&asked)); err != nil || len(asked) != 2 || len(f.verdicts) != 3 {
+		t.Errorf("%v: %d questions, %d verdicts", err, len(asked), len(f.verdicts))
+	}
+}
+
 // TestUnclear: the answers that are no verdict are kept and counted.
 func TestUnclear(t *testing.T) {
 	f, texts := judgedFolder(t)
@@ -163,6 +178,25 @@ func TestBack(t *testing.T) {
 	}
 	if got := overlap("Nothing is left.", "nothing is right"); math.Abs(got-2.0/3) > 1e-9 {
 		t.Error(got)
+	}
+}
+
+// TestFlagged: a fault that remains, since it is in English too, is told by its game,
+// and keeps a language from tier B.
+func TestFlagged(t *testing.T) {
+	good, texts := perfect(t)
+	texts = only(texts, "Nim")
+	for i := range texts {
+		if texts[i].Key == "outcome.win" {
+			texts[i].English += " '[9 9]'" // no move
+		}
+	}
+	f := openFolder(t, t.TempDir())
+	germanBy(t, f, good, texts)
+	judgedBy(t, f, texts, judgeOne, always(yes))
+	judgedBy(t, f, texts, judgeTwo, always(yes))
+	if r := finished(t, f, texts).Record; !slices.Equal(r.Flagged, []string{"Nim"}) || r.English != 1 || r.Tier != tier.C {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"selfplay/bench/asking"
+	"selfplay/locales/mask"
 	"selfplay/locales/verify"
 )
 
@@ -43,6 +44,17 @@ func (t *Translator) Rest() (terms, texts []asking.Question) {
 	openTerms, openTexts := t.open()
 	r := t.round()
 	return r.questions(openTerms), r.questions(openTexts)
+}
+
+// Expected has, for each of these questions, a text about as long as the answer will
+// be: a translation is taken to have twice the tokens of the English text.
+func (t *Translator) Expected() (answers []string) {
+	terms, texts := t.open()
+	for _, text := range append(terms, texts...) {
+		masked := mask.Mask(text.English).Text
+		answers = append(answers, openMark+masked+masked+closeMark)
+	}
+	return answers
 }
 
 // Run asks for what remains until all is finished, or ctx ends. Files are written

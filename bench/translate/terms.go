@@ -16,7 +16,7 @@ import (
 const mostTerms = 12
 
 var (
-	names     = regexp.MustCompile(`\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+)*`)
+	names     = regexp.MustCompile(`\p{Lu}\p{Ll}+(?:['’]\p{Ll}{2,})?(?: \p{Lu}\p{Ll}+(?:['’]\p{Ll}{2,})?)*`)
 	sentinels = regexp.MustCompile(`「\d+」`)
 )
 
@@ -30,7 +30,7 @@ func termsOf(texts []Text) []string {
 		m := mask.Mask(t.English).Text
 		masked = append(masked, m)
 		for _, at := range names.FindAllStringIndex(m, -1) {
-			if insideSentence(m[:at[0]]) {
+			if isSentence(m) && insideSentence(m[:at[0]]) {
 				found[m[at[0]:at[1]]] = true
 			}
 		}
@@ -39,6 +39,7 @@ func termsOf(texts []Text) []string {
 			found[label] = true
 		}
 	}
+	maps.DeleteFunc(found, func(term string, _ bool) bool { return slices.ContainsFunc(strings.Fields(term), isNoName) })
 	count := make(map[string]int)
 	for term := range found {
 		for _, m := range masked {
@@ -51,6 +52,16 @@ func termsOf(texts []Text) []string {
 	slices.SortStableFunc(terms, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
 	return terms[:min(len(terms), mostTerms)]
 }
+
+// isNoName says whether a word is none of a name, wherever a text writes it with a
+// capital.
+func isNoName(word string) bool {
+	return slices.Contains([]string{"A", "An", "And", "But", "Each", "If", "Invalid", "It", "No", "Not", "Or", "Please", "Since", "The", "Then", "They", "This", "When", "You", "Your"}, word)
+}
+
+// isSentence says whether a text is longer than a name: of Three of a Kind no word is
+// a name of its own.
+func isSentence(text string) bool { return len(strings.Fields(text)) > 4 }
 
 // insideSentence says whether a sentence goes on behind what is in front.
 func insideSentence(front string) bool {

@@ -104,6 +104,32 @@ func TestSloppy(t *testing.T) {
 	}
 }
 
+// TestLying: one that writes well and says something else passes all checks. Judges that
+// can read find it, and one that calls everything faithful does not save it.
+func TestLying(t *testing.T) {
+	good, texts := perfect(t)
+	texts = only(texts, "Nim")
+	lie := strings.NewReplacer("gewinnt", "verliert", "gewonnen", "verloren")
+	f := openFolder(t, t.TempDir())
+	germanBy(t, f, func(q asking.Question) asking.Answer { return says(lie.Replace(good(q).Text)) }, texts)
+	lies := 0
+	for _, e := range f.entries {
+		if strings.Contains(e.Text, "verliert") || strings.Contains(e.Text, "verloren") {
+			lies++
+		}
+	}
+	judgedBy(t, f, texts, judgeOne, always(yes))
+	judgedBy(t, f, texts, judgeTwo, func(q asking.Question) asking.Answer {
+		if strings.Contains(q.User, "verliert") || strings.Contains(q.User, "verloren") {
+			return says(no)
+		}
+		return says(yes)
+	})
+	if res := finished(t, f, texts); lies == 0 || res.Doubted != lies || res.Record.English != lies || res.Refused != 0 {
+		t.Errorf("%d lies, %+v", lies, res)
+	}
+}
+
 func textOf(t *testing.T, texts []Text, game, key string) Text {
 	t.Helper()
 	i := slices.IndexFunc(texts, func(o Text) bool { return o.Game == game && o.Key == key })
@@ -170,6 +196,16 @@ func TestTerms(t *testing.T) {
 			t.Errorf("%s: %q, want %q", game, got, want)
 		}
 	}
+	// As TextArena's other games write them: no words that a sentence begins with, no part
+	// of a longer name, no possessive.
+	others := []Text{
+		{"x", "a", "Player {p}, Invalid move. You lose, You know."}, {"x", "b", "Invalid. Since You asked, Player {p} draws."},
+		{"x", "c", "Three of a Kind"}, {"x", "d", "Four of a Kind"}, {"x", "e", "It is White's turn, says White to {p}."},
+		{"x", "f", "You are playing Texas Hold'em with {p}."}, {"x", "g", "The best of Texas Hold'em, White!"}, {"x", "h", "the Player"},
+	}
+	if got, want := termsOf(others), []string{"Player", "Texas Hold'em", "White"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 	for _, test := range []struct {
 		called, text string
 		want         bool
@@ -202,6 +238,38 @@ func TestGlossaryIsTold(t *testing.T) {
 	res := germanBy(t, f, s, texts)
 	if told == 0 || res.Record.English != 0 { // Spieler is near enough
 		t.Errorf("told %d times, %+v", told, res)
+	}
+}
+
+// TestPrompt: a model is told the game, the glossary, what the text is for, what each
+// sign stands for, and why an earlier answer was refused; and of the text, what is not
+// hidden.
+func TestPrompt(t *testing.T) {
+	c := newChecker(Text{"KuhnPoker", "outcome.win", "Player {player_id} wins with '[bet]' and K.\n+---+\nSay `x`."}, "sw")
+	c.glossary = Glossary{{"Player", "Mchezaji"}}
+	want := `The game is called KuhnPoker.
+Always call these the same, with the endings that the sentence wants:
+- Player: Mchezaji
+The text is how the game or a round of it ended.
+The signs in it:
+- 「1」 is a value: player id
+- 「2」 is "[bet]", which a player writes in an answer
+- 「3」 is "K", a card, piece or field
+- 「4」 is a drawing
+- 「5」 is "` + "`x`" + `", which a player writes in an answer
+An earlier translation was refused:
+Mchezaji 「1」.
+- 「2」 is missing
+Translate anew, without these faults.
+The English text:
+Player 「1」 wins with '「2」' and 「3」.
+「4」
+Say 「5」.`
+	if got := c.prompt(&Try{Answer: "Mchezaji 「1」.", Faults: []Fault{{"token", "[bet] is missing"}}}); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if got := system("Serbian", "Cyrillic"); !strings.Contains(got, " into Serbian, in the Cyrillic script. ") || !strings.Contains(got, "「1」") {
+		t.Error(got)
 	}
 }
 

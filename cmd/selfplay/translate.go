@@ -220,8 +220,8 @@ func stopped(ctx context.Context, c *cobra.Command, dir string, err error) error
 	return fmt.Errorf("%w: what is finished is kept in %s", err, dir)
 }
 
-// count tells what is to be done. The tokens of answers are guessed: a translation
-// is taken to have twice those of the English text, and each text to be asked for once.
+// count tells what is to be done. Each text is taken to be asked for once. What answers
+// take is guessed, and the glossary, which is not known yet, stands in no prompt.
 func (f *translateFlags) count(w io.Writer, t *translate.Translator, who player) error {
 	codec, err := inference.OpenCodec(who.path)
 	if err != nil {
@@ -246,14 +246,12 @@ func (f *translateFlags) count(w io.Writer, t *translate.Translator, who player)
 		}
 		read += len(ids)
 	}
-	for _, text := range t.Texts {
-		if !t.Folder.Finished(t.Lang, text) && !text.Empty() {
-			_, ids, err := codec.Chat([]inference.Message{{Role: "user", Content: text.English}})
-			if err != nil {
-				return err
-			}
-			written += 2 * len(ids)
+	for _, answer := range t.Expected() {
+		ids, err := codec.Encode(answer)
+		if err != nil {
+			return err
 		}
+		written += len(ids)
 	}
 	_, err = fmt.Fprintf(w, "%s: %d texts: %d finished, %d without words, %d to be translated, after %d terms\n"+
 		"about %d tokens to read and %d to write, if each is good at once; up to %d times that if none is, and more with thinking\n",
