@@ -160,11 +160,13 @@ gpu-kit: cuda
 DIST := bin/selfplay-$(VERSION)-linux-x86_64
 dist: $(TOKENIZERS)
 	@[ "$$(uname -sm)" = "Linux x86_64" ] || { echo "make: dist is for x86-64 Linux" >&2; exit 1; }
+	@command -v xz >/dev/null || { echo "make: dist needs xz: install it (Debian's xz-utils) and run make again" >&2; exit 1; }
 	rm -rf $(DIST) && mkdir -p $(DIST)/lib/ollama
 	$(MAKE) --no-print-directory build MARCH=x86-64 PROGRAM=$(DIST)/bin/selfplay
 	strip $(DIST)/bin/selfplay
-	TREES=$(CACHE)/ggml-cpu-$$(go list -m -f '{{.Version}}' github.com/ollama/ollama) CC="$(CC)" CXX="$(CXX)" CXXFLAGS="$(UNROLL)" \
-		bench/dist/cpu.sh "$$(go list -m -f '{{.Dir}}' github.com/ollama/ollama)" $(DIST)/lib/ollama
+	read -r version source <<<"$$(go list -m -f '{{.Version}} {{.Dir}}' github.com/ollama/ollama)" && \
+		TREES=$(CACHE)/ggml-cpu-$$version CC="$(CC)" CXX="$(CXX)" CXXFLAGS="$(UNROLL)" \
+		bench/dist/cpu.sh "$$source" "$$version" $(DIST)/lib/ollama
 	@if [ -e lib/ollama/libggml-cuda.so ]; then cp lib/ollama/libggml-base.so.0 lib/ollama/libggml-cuda.so $(DIST)/lib/ollama; \
 		else echo "there is no lib/ollama/libggml-cuda.so: this release computes on CPUs alone; make cuda builds it"; fi
 	bench/dist/notices.sh "$$(go list -m -f '{{.Dir}}' github.com/daulet/tokenizers)" >$(DIST)/NOTICES

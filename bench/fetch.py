@@ -10,8 +10,11 @@ import hashlib
 import os
 import sys
 
-from pip._internal.commands import create_command
-from pip._vendor import requests
+try:
+    from pip._internal.commands import create_command
+    from pip._vendor import requests
+except ImportError:
+    sys.exit("fetch: pip is needed for %s: install it (Debian's python3-pip) and run make again" % sys.executable)
 
 
 def address(pip, options, session, requirement, name):

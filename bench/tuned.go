@@ -66,6 +66,19 @@ func (k TunedKey) Path(dir string) string {
 	return filepath.Join(dir, hex.EncodeToString(sum[:8])+".json")
 }
 
+// CanStore makes the folder, and finds out whether settings can be written there.
+func CanStore(dir string) error {
+	err := os.MkdirAll(dir, 0o755)
+	if err == nil {
+		var f *os.File
+		if f, err = os.CreateTemp(dir, ".try-*"); err == nil {
+			f.Close()
+			return os.Remove(f.Name())
+		}
+	}
+	return fmt.Errorf("settings cannot be stored in %s (%w): set XDG_CACHE_HOME to a folder that can be written", dir, cause(err))
+}
+
 // Write stores the settings in the folder, in place of older ones for the same.
 func (t Tuned) Write(dir string) (path string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -9,6 +9,7 @@ package inference
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,8 +28,12 @@ func HideGPUs() { os.Setenv("CUDA_VISIBLE_DEVICES", "-1") }
 
 // usableGPUs are the GPUs that the runtime shows; an error says why there are none.
 func usableGPUs() ([]GPU, error) {
-	if gpus := Inspect().GPUs; len(gpus) > 0 {
-		return gpus, nil
+	m := Inspect()
+	switch {
+	case m.Fault != "":
+		return nil, errors.New(m.Fault)
+	case len(m.GPUs) > 0:
+		return m.GPUs, nil
 	}
 	return nil, fmt.Errorf("no GPU that can be used: %w; --device cpu computes on the CPU", whyNoGPU(ggml.LibPaths()))
 }
@@ -70,8 +75,6 @@ func (d devices) free() (bytes, margin uint64) {
 // and graph: its context, and the scratch memory of its kernels. Needs counts it,
 // so that a model goes where it was placed.
 const leastMargin = 2 << 30
-
-const cudaLibrary = "libggml-cuda.so"
 
 // whyNoGPU says why the runtime, which looks for its libraries in these folders,
 // shows no GPU: it keeps that to itself.

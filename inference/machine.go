@@ -57,9 +57,6 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// cpuLibraries begin the names of the files of the CPU's kernels.
-const cpuLibraries = "libggml-cpu-"
-
 // A Machine is what the runtime finds to compute on.
 type Machine struct {
 	CPU      string   `json:"cpu"`
@@ -74,6 +71,8 @@ type Machine struct {
 	GPUs     []GPU    `json:"gpus"`
 	// Libraries are those of kernels and other backends that lie where the runtime looks.
 	Libraries []string `json:"libraries"`
+	// Fault says what is wrong with them, so that none is loaded and no model runs.
+	Fault string `json:"fault,omitempty"`
 	// NoGPU says why the CUDA library, which is among them, shows no GPU.
 	NoGPU string `json:"no_gpu,omitempty"`
 }
@@ -112,7 +111,10 @@ func Inspect() Machine {
 		CPU: cpuName(), Cores: runtime.GOMAXPROCS(0), GPUs: []GPU{}, Libraries: []string{},
 		MemTotal: meminfo("MemTotal:"), MemFree: availableMemory(), MemLimit: memoryLimit(),
 	}
-	m.Kernels, m.Features = kernels() // and has the runtime look for devices
+	if err := loadRuntime(); err != nil {
+		m.Fault = err.Error()
+	}
+	m.Kernels, m.Features = kernels()
 	m.compare()
 	for i := range C.ggml_backend_dev_count() {
 		device := C.ggml_backend_dev_get(i)
@@ -158,18 +160,6 @@ func CUDALibrary() (path string, folders []string) {
 	return "", folders
 }
 
-// libraryFolders are those in which the runtime looks.
-func libraryFolders() []string {
-	if list, ok := os.LookupEnv("OLLAMA_LIBRARY_PATH"); ok {
-		return filepath.SplitList(list)
-	}
-	program, err := os.Executable()
-	if err != nil {
-		return nil
-	}
-	return []string{filepath.Join(filepath.Dir(program), "..", "lib", "ollama")}
-}
-
 func describe(device unsafe.Pointer) GPU {
 	var p C.properties
 	C.ggml_backend_dev_get_props(device, &p)
@@ -189,7 +179,7 @@ func describe(device unsafe.Pointer) GPU {
 // of the library that it chose for this CPU, "" if it took those in the program,
 // and the features that they were compiled for.
 func kernels() (library string, features []string) {
-	ggml.OnceLoad()
+	loadRuntime()
 	return loadedKernels()
 }
 

@@ -126,6 +126,9 @@ func Open(path string, o Options) (m *Model, err error) {
 	if err != nil {
 		return m, fmt.Errorf("%s: %w", path, err)
 	}
+	if err := loadRuntime(); err != nil {
+		return m, err
+	}
 	if o.Weights, err = o.Weights.resolve(h, len(at.gpus) > 0); err != nil {
 		return m, err
 	}

@@ -193,7 +193,7 @@ func (s synthetic) header(name string, kind fsggml.TensorType, tokenizer fsggml.
 	maps.Copy(kv, tokenizer)
 	f, err := tempGGUF(kv, nil) // the metadata in the form that is read from files
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s needs room in %s, or set TMPDIR: %w", name, os.TempDir(), err)
 	}
 	defer f.Close()
 	h, err := readHeader(openPath(f))

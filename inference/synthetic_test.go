@@ -227,4 +227,8 @@ func TestNoRoom(t *testing.T) {
 	if err := roomFor("synthetic:x", 1, filepath.Join(dir, "nowhere")); err == nil || !strings.Contains(err.Error(), "nowhere: no such file") {
 		t.Error(err)
 	}
+	t.Setenv("TMPDIR", filepath.Join(dir, "nowhere"))
+	if _, _, err := SyntheticID("synthetic:qwen3-tiny"); err == nil || !strings.Contains(err.Error(), "nowhere, or set TMPDIR") {
+		t.Error(err)
+	}
 }

@@ -3,14 +3,14 @@
 # release takes the best of them that the CPU can run, out of lib/ollama beside
 # its own folder.
 #
-#   bench/dist/cpu.sh SOURCE FOLDER
+#   bench/dist/cpu.sh SOURCE VERSION FOLDER
 #
-# SOURCE is the folder of the Go module github.com/ollama/ollama, FOLDER where the
-# libraries go, TREES what the names of build trees begin with, JOBS how many
-# compilers run at once (one for every core). CC, CXX and CXXFLAGS are heeded.
-# Ctrl-C and a second call go on where the first one stopped.
+# SOURCE is the folder of the Go module github.com/ollama/ollama, VERSION the one it
+# has, FOLDER where the libraries go, TREES what the names of build trees begin with,
+# JOBS how many compilers run at once (one for every core). CC, CXX and CXXFLAGS are
+# heeded. Ctrl-C and a second call go on where the first one stopped.
 set -euo pipefail
-source=${1:?name the folder of the module} folder=${2:?name the folder for the libraries}
+source=${1:?name the folder of the module} version=${2:?give the version of the module} folder=${3:?name the folder for the libraries}
 export CC=${CC:-gcc} CXX=${CXX:-g++}
 ggml=$source/ml/backend/ggml/ggml
 backend=$ggml/src/ggml-cpu
@@ -77,6 +77,7 @@ done | xargs -P "${JOBS:-$(nproc)}" -d '\n' -I{} bash -c {}
 echo '{ global: ggml_backend_init; ggml_backend_score; local: *; };' >"$tree/symbols"
 for kind in "${kinds[@]}"; do
 	name=${kind%% *}
-	$CXX -shared -pthread -Wl,--version-script="$tree/symbols" -o "$tree/$name.so" "$tree/$name"/*.o -lm
-	strip --strip-unneeded -o "$folder/libggml-cpu-$name.so" "$tree/$name.so"
+	library=libggml-cpu-$name.so # its name inside tells the program whether they suit each other
+	$CXX -shared -pthread -Wl,--version-script="$tree/symbols" -Wl,-soname,"$library.$version" -o "$tree/$name.so" "$tree/$name"/*.o -lm
+	strip --strip-unneeded -o "$folder/$library" "$tree/$name.so"
 done

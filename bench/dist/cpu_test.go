@@ -33,7 +33,7 @@ func TestKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := exec.Command("./cpu.sh", strings.TrimSpace(string(module)), filepath.Join(dir, "lib"))
+	c := exec.Command("./cpu.sh", strings.TrimSpace(string(module)), "v1.2.3", filepath.Join(dir, "lib"))
 	cc := filepath.Join(dir, "cc")
 	c.Env = append(os.Environ(), "CC="+cc, "CXX="+cc, "TREES="+filepath.Join(dir, "tree"), "PATH="+dir+":"+os.Getenv("PATH"))
 	if out, err := c.CombinedOutput(); err != nil {
@@ -52,6 +52,10 @@ func TestKinds(t *testing.T) {
 	for kind, want := range flags {
 		if _, err := os.Stat(filepath.Join(dir, "lib", "libggml-cpu-"+kind+".so")); err != nil {
 			t.Error(err)
+		}
+		linked, _ := filepath.Glob(filepath.Join(dir, "tree-*", kind+".so"))
+		if told, err := os.ReadFile(strings.Join(linked, "")); err != nil || !strings.Contains(string(told), "-soname,libggml-cpu-"+kind+".so.v1.2.3 ") {
+			t.Errorf("%s: linked %v, %v: %s", kind, linked, err, told)
 		}
 		objects, _ := filepath.Glob(filepath.Join(dir, "tree-*", kind, "*.o"))
 		var compiled []string

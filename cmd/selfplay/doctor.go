@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -121,6 +122,9 @@ func (d *checkup) run(c *cobra.Command, w io.Writer, model string, device *devic
 	d.NVML = checkGPUs(gpus.Find)
 	d.Warnings = append(warnings(d.Machine), d.NVML.warnings()...)
 	d.printMachine(w)
+	if problem == nil && d.Machine.Fault != "" {
+		problem = errors.New(d.Machine.Fault)
+	}
 	if problem != nil {
 		return problem
 	}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -91,6 +93,40 @@ func TestDoctorOfBroken(t *testing.T) {
 		var d checkup
 		if err := json.Unmarshal([]byte(r.stdout), &d); err != nil || r.code != c.code || !strings.Contains(d.Problem, c.says) || d.Machine.Cores < 1 {
 			t.Errorf("%s: code %d, %v: %s", c.model, r.code, err, r.stdout)
+		}
+	}
+}
+
+// TestForeignLibraries: kernels that are not of this program's release are refused
+// in one line, by the doctor and by what computes, here or in replicas.
+func TestForeignLibraries(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "lib", "ollama")
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "libggml-cpu-haswell.so")
+	if err := os.Symlink(program, path); err != nil { // a whole file of that kind, at least
+		t.Fatal(err)
+	}
+	bench := []string{"bench", "--model", "synthetic:qwen3-tiny", "--games", "Nim", "--langs", "en", "--n", "1", "--quiet", "--run", filepath.Join(t.TempDir(), "run")}
+	for _, args := range [][]string{{"doctor"}, {"doctor", "--model", "synthetic:qwen3-tiny"}, bench, append(bench, "--replicas", "2")} {
+		c := child(args...)
+		c.Env = append(c.Env, "OLLAMA_LIBRARY_PATH="+dir)
+		var stdout, stderr strings.Builder
+		c.Stdout, c.Stderr = &stdout, &stderr
+		err := c.Run()
+		if e, ok := errors.AsType[*exec.ExitError](err); !ok || e.ExitCode() != 1 {
+			t.Errorf("%q: %v", args, err)
+		}
+		if said := stderr.String(); strings.Count(said, "\n") != 1 || !strings.Contains(said, path+" is not of this program's release, which has ollama v0.24.0 in it") {
+			t.Errorf("%q: %s", args, said)
+		}
+		if strings.Contains(stdout.String(), "\nok") {
+			t.Errorf("%q: %s", args, stdout.String())
 		}
 	}
 }

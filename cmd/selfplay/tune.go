@@ -63,6 +63,9 @@ func runTune(c *cobra.Command, f *tuneFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := bench.CanStore(dir); err != nil { // before it is measured for minutes
+		return err
+	}
 	w := c.OutOrStdout()
 	if f.json {
 		w = c.ErrOrStderr()

@@ -189,6 +189,15 @@ func TestTuneFaults(t *testing.T) {
 	if list, _ := filepath.Glob(filepath.Join(cache, "selfplay", "tuned", "*")); len(list) > 0 {
 		t.Errorf("stored all the same: %v", list)
 	}
+	// Where nothing can be stored, nothing is measured.
+	file := filepath.Join(cache, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CACHE_HOME", file)
+	if r := selfplay("", "tune", "--model", tunable); r.code != 1 || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "set XDG_CACHE_HOME") {
+		t.Errorf("code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
 }
 
 // TestTuneInterrupt: an interrupt stores nothing.
