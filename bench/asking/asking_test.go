@@ -169,6 +169,9 @@ func TestLog(t *testing.T) {
 	}
 	l.Add(line{3})
 	l.Close()
+	if whole, _ := os.ReadFile(path); string(whole) != string(data)+"{\"N\":3}\n" {
+		t.Errorf("%q", whole) // what was cut off is gone
+	}
 	if l, lines, err = OpenLog(path, line.check); err != nil || len(lines) != 4 {
 		t.Fatalf("%v %v", lines, err)
 	}

@@ -108,6 +108,34 @@ func (f *askFlags) with(ctx context.Context, c *cobra.Command, who player, most 
 	}))
 }
 
+// answerGuess is about how many tokens a verdict takes.
+const answerGuess = 60
+
+// dry has ask ask a model that is not loaded and answers nothing, and tells how many
+// questions there are and about how many tokens they take.
+func (f *askFlags) dry(ctx context.Context, w io.Writer, who player, ask func(asking.Asker) error) error {
+	codec, err := inference.OpenCodec(who.path)
+	if err != nil {
+		return err
+	}
+	defer codec.Close()
+	n, read := 0, 0
+	err = ask(func(_ context.Context, questions []asking.Question, _ asking.Each) error {
+		for _, q := range questions {
+			ids, _, err := codec.Prompt(q.System, q.User)
+			if err != nil {
+				return err
+			}
+			n, read = n+1, read+len(ids)
+		}
+		return ctx.Err()
+	})
+	if err == nil {
+		_, err = fmt.Fprintf(w, "%s: %d questions, about %d tokens to read and %d to write, and more with thinking\n", who.id.Name, n, read, answerGuess*n)
+	}
+	return err
+}
+
 // showAnswers shows how many answers there are: on one line of a terminal,
 // elsewhere now and then on a new one.
 func showAnswers(w io.Writer) func(scheduler.Progress) {

@@ -22,8 +22,8 @@ import (
 
 // judgeFlags are the flags of `selfplay locales judge` as given.
 type judgeFlags struct {
-	models, langs []string
-	back, json    bool
+	models, langs      []string
+	back, json, dryRun bool
 	askFlags
 }
 
@@ -43,6 +43,7 @@ func localesJudgeCommand() *cobra.Command {
 	fl.StringSliceVar(&f.langs, "langs", nil, "languages (default: all that were translated there)")
 	fl.BoolVar(&f.back, "back", false, "have the first model translate each text back, for the record; it decides nothing")
 	fl.BoolVar(&f.json, "json", false, "one JSON object")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "count what is to be asked, and do nothing")
 	f.askFlags.addTo(c)
 	return c
 }
@@ -93,6 +94,9 @@ func runJudge(c *cobra.Command, f *judgeFlags, dir string) error {
 		if err := f.judge(ctx, c, folder, judge, sheets, f.back && i == 0); err != nil {
 			return stopped(ctx, c, dir, err)
 		}
+	}
+	if f.dryRun {
+		return nil
 	}
 	var results []translate.Result
 	for _, s := range sheets {
@@ -154,18 +158,7 @@ func (f *judgeFlags) sheets(folder *translate.Folder, dir string) (sheets []judg
 
 // judge has one model see all that it has not seen.
 func (f *judgeFlags) judge(ctx context.Context, c *cobra.Command, folder *translate.Folder, judge player, sheets []judgeSheet, back bool) error {
-	open := 0
-	for _, s := range sheets {
-		open += folder.Unjudged(s.lang, s.texts, judge.id)
-		if back {
-			open += folder.NotBack(s.lang, s.texts, judge.id)
-		}
-	}
-	if open == 0 {
-		return nil
-	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s: %d questions\n", judge.id.Name, open)
-	return f.with(ctx, c, judge, 1, func(a asking.Asker) error {
+	ask := func(a asking.Asker) error {
 		for _, s := range sheets {
 			if err := folder.Judge(ctx, s.lang, s.name, s.texts, judge.id, a); err != nil {
 				return err
@@ -178,7 +171,22 @@ func (f *judgeFlags) judge(ctx context.Context, c *cobra.Command, folder *transl
 			}
 		}
 		return nil
-	})
+	}
+	if f.dryRun {
+		return f.dry(ctx, c.OutOrStdout(), judge, ask)
+	}
+	open := 0
+	for _, s := range sheets {
+		open += folder.Unjudged(s.lang, s.texts, judge.id)
+		if back {
+			open += folder.NotBack(s.lang, s.texts, judge.id)
+		}
+	}
+	if open == 0 {
+		return nil
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%s: %d questions\n", judge.id.Name, open)
+	return f.with(ctx, c, judge, 1, ask)
 }
 
 // judgesFolder keeps what calibrations measured.
@@ -260,6 +268,7 @@ func localesCalibrateCommand() *cobra.Command {
 	fl.IntVar(&f.n, "n", 10, "texts of each language as they are, and as many with each kind of fault")
 	fl.Int64Var(&f.seed, "seed", 1, "decides which texts, and where the faults are")
 	fl.BoolVar(&f.json, "json", false, "one JSON object")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "count what is to be asked, and do nothing")
 	f.askFlags.addTo(c)
 	return c
 }
@@ -270,7 +279,7 @@ type calibrateFlags struct {
 	locales       string
 	n             int
 	seed          int64
-	json          bool
+	json, dryRun  bool
 	askFlags
 }
 
@@ -314,13 +323,13 @@ func runCalibrate(c *cobra.Command, f *calibrateFlags) error {
 			return stopped(ctx, c, dir, err)
 		}
 		sights[judge.id.Name] = sight
-		if !f.json {
+		if !f.json && !f.dryRun {
 			if err := printSight(c.OutOrStdout(), judge.id.Name, sight); err != nil {
 				return err
 			}
 		}
 	}
-	if f.json {
+	if f.json && !f.dryRun {
 		return printJSON(c.OutOrStdout(), sights)
 	}
 	return nil
@@ -332,9 +341,13 @@ func (f *calibrateFlags) calibrate(ctx context.Context, c *cobra.Command, dir st
 		return sight, err
 	}
 	defer cal.Close()
-	if open := cal.Open(cases); len(open) > 0 {
+	open := cal.Open(cases)
+	switch ask := func(a asking.Asker) error { return cal.Run(ctx, open, a) }; {
+	case f.dryRun:
+		err = f.dry(ctx, c.OutOrStdout(), judge, ask)
+	case len(open) > 0:
 		fmt.Fprintf(c.ErrOrStderr(), "%s: %d questions\n", judge.id.Name, len(open))
-		err = f.with(ctx, c, judge, 1, func(a asking.Asker) error { return cal.Run(ctx, open, a) })
+		err = f.with(ctx, c, judge, 1, ask)
 	}
 	return cal.Sight(cases), err
 }

@@ -88,6 +88,11 @@ func TestCandidatesAndJudges(t *testing.T) {
 		t.Fatalf("code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 	judge := []string{"locales", "judge", out, "--model", "synthetic:qwen3-tiny", "--model", "synthetic:llama-tiny", "--max-tokens", "8", "--slots", "4", "--back", "--device", "cpu"}
+	r = selfplay("", append(judge, "--dry-run")...)
+	if r.code != 0 || !strings.HasPrefix(r.stdout, "synthetic:qwen3-tiny: 4 questions, about ") || !strings.Contains(r.stdout, "\nsynthetic:llama-tiny: 2 questions, about ") ||
+		strings.Contains(r.stderr, "weights") || record(t, out, "sw")["judged"] != 0.0 {
+		t.Errorf("code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
 	r = selfplay("", judge...)
 	want := fmt.Sprintf("synthetic:%s: 0 of 2 translations faithful, 2 answers unclear\n", "llama-tiny")
 	if r.code != 0 || !strings.Contains(r.stdout, want) || !strings.Contains(r.stdout, "fidelity 0.0%\n") || !strings.Contains(r.stdout, "translated back, not faithful: 2 texts") ||
@@ -138,6 +143,11 @@ func TestJudgeKeepsHand(t *testing.T) {
 func TestCalibrateCommand(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	args := []string{"locales", "calibrate", "--model", "synthetic:qwen3-tiny", "--langs", "de", "--n", "1", "--max-tokens", "4", "--slots", "4", "--device", "cpu"}
+	for range 2 { // the first one leaves nothing behind
+		if r := selfplay("", append(args, "--dry-run")...); r.code != 0 || !strings.HasPrefix(r.stdout, "synthetic:qwen3-tiny: 7 questions, about ") || strings.Count(r.stdout, "\n") != 1 {
+			t.Errorf("code %d: %s%s", r.code, r.stdout, r.stderr)
+		}
+	}
 	r := selfplay("", args...)
 	if r.code != 0 || !strings.Contains(r.stdout, "synthetic:qwen3-tiny, in de\n") || !strings.Contains(r.stdout, "7 of 7") || !strings.Contains(r.stdout, "this judge is not known to be better than a guess") {
 		t.Errorf("code %d: %s%s", r.code, r.stdout, r.stderr)
