@@ -29,6 +29,10 @@ func TestCandidates(t *testing.T) {
 	if res.Record.English != 2 || res.Reasons["missing"] != 1 || res.Reasons["placeholder"] != 1 || len(res.Record.Seeds) > 0 || res.Record.Translator != "de.jsonl" {
 		t.Errorf("%+v", res)
 	}
+	// A model is asked for what there is no candidate for, and for that alone.
+	if _, open := tr.open(); !slices.Equal(open, texts[2:3]) {
+		t.Errorf("a model is asked for %v", open)
+	}
 	// Better ones for those that are English are taken, others are not looked at.
 	unknown, err = tr.Take([]Candidate{bad, missing, {texts[0].Game, texts[0].Key, "de", "Anderes."}})
 	if res := finished(t, f, texts); err != nil || unknown != 0 || res.Record.English != 0 {

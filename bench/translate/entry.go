@@ -43,6 +43,14 @@ func (e Entry) check() error {
 	return nil
 }
 
+// missing says that nobody has translated the text yet: others had candidates. It stays
+// in English, and a model may still be asked for it.
+func (e Entry) missing() bool {
+	return len(e.Tries) > 0 && !slices.ContainsFunc(e.Tries, func(t Try) bool {
+		return !slices.ContainsFunc(t.Faults, func(f Fault) bool { return f.Kind == kindMissing })
+	})
+}
+
 // tried are the answers that a text got.
 func (e Entry) tried(answer string) bool {
 	return slices.ContainsFunc(e.Tries, func(t Try) bool { return t.Answer == answer })

@@ -102,10 +102,10 @@ func (f *Folder) entry(lang string, t Text) (Entry, bool) {
 	return e, ok
 }
 
-// Finished says whether nothing is left to do for a text.
+// Finished says whether a model need not be asked for a text.
 func (f *Folder) Finished(lang string, t Text) bool {
-	_, ok := f.entry(lang, t)
-	return ok
+	e, ok := f.entry(lang, t)
+	return ok && !e.missing()
 }
 
 func (f *Folder) add(e Entry) error {

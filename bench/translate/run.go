@@ -31,7 +31,7 @@ func (t *Translator) open() (terms, texts []Text) {
 		}
 	}
 	for _, text := range t.Texts {
-		if _, ok := t.Folder.entry(t.Lang, text); !ok && !text.Empty() {
+		if !t.Folder.Finished(t.Lang, text) && !text.Empty() {
 			texts = append(texts, text)
 		}
 	}

@@ -266,7 +266,7 @@ func mapLines(c *cobra.Command, f func(line []byte) ([]byte, error)) error {
 			if ferr != nil {
 				return fmt.Errorf("line %d: %w", n, ferr)
 			}
-			if _, werr := fmt.Fprintf(out, "%s\n", result); werr != nil {
+			if _, werr := fmt.Fprintf(out, "%s\n", harmlessJSON(result)); werr != nil {
 				return werr
 			}
 		}
