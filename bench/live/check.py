@@ -117,6 +117,10 @@ def drive(t, program, model, run):
         t.keys("Tab")
         t.until(name, part)
         t.keep(name)
+        if name == "game":
+            for lang in "ar", "zh":
+                t.until(f"game in {lang}", lambda s: re.search(rf"turn \d+, seat \d, {lang}\b", s) or t.keys("Down"))
+                t.keep(f"game-{lang}")
     t.keys("?")
     t.until("help", "any key leaves this help")
     t.keep("help")

@@ -31,7 +31,7 @@ type Options struct {
 	In     io.Reader
 	Echo   bool // In is no terminal, which would show what is typed
 	Out    io.Writer
-	Screen *screen.Screen // what Out is; nil: no terminal
+	Screen func() *screen.Screen // what Out is by now, for it may change its width; nil, or giving nil: no terminal
 }
 
 // policyName is how the job names the person.
@@ -180,12 +180,19 @@ func (d *desk) lang(seat int) string { return bench.InterfaceOf(d.Job.Langs[seat
 // say writes a line in this program's words.
 func (d *desk) say(line string) { d.text(line, "") }
 
+func (d *desk) screen() *screen.Screen {
+	if d.Screen == nil {
+		return nil
+	}
+	return d.Screen()
+}
+
 // text writes what nobody vouches for.
 func (d *desk) text(text, lang string) {
 	d.clear()
 	lines := strings.Split(screen.Clean(text), "\n")
-	if d.Screen != nil {
-		lines = d.Screen.Lines(text, lang)
+	if s := d.screen(); s != nil {
+		lines = s.Lines(text, lang)
 	}
 	for _, line := range lines {
 		fmt.Fprintln(d.Out, line)
@@ -201,7 +208,7 @@ func (d *desk) progress(p scheduler.Progress) {
 
 // working shows on a terminal that the model is at work.
 func (d *desk) working(doing string) {
-	if d.Screen == nil || d.stopped {
+	if d.screen() == nil || d.stopped {
 		return
 	}
 	fmt.Fprintf(d.Out, "\r%s %s\x1b[K", screen.Clean(d.Opponent), doing)

@@ -75,7 +75,7 @@ func golden(t *testing.T, name, got string) {
 
 // Whole games, to be read.
 func TestPlay(t *testing.T) {
-	narrow := &screen.Screen{Width: 60, Turn: true}
+	narrow := func() *screen.Screen { return &screen.Screen{Width: 60, Turn: true} }
 	for name, c := range map[string]struct {
 		o     Options
 		typed string
@@ -91,6 +91,27 @@ func TestPlay(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 		golden(t, name, got)
+	}
+}
+
+// A terminal that is made narrower has its lines from then on.
+func TestTerminalChanges(t *testing.T) {
+	asked := 0
+	now := func() *screen.Screen {
+		if asked++; asked > 2 { // which are the first two lines
+			return &screen.Screen{Width: 40}
+		}
+		return &screen.Screen{Width: 120}
+	}
+	got := play(t, Options{Config: policy(scheduler.Optimal{}), Job: jobOf("TicTacToe-v0", "en", "en"), Screen: now}, "4\n:help\n")
+	begin, rest, ok := strings.Cut(got, "lists commands\n")
+	if !ok || screen.Width(begin) < 100 {
+		t.Fatal(got)
+	}
+	for line := range strings.Lines(rest) {
+		if screen.Width(strings.TrimSuffix(line, "\n")) > 40 {
+			t.Errorf("%q", line)
+		}
 	}
 }
 
@@ -214,7 +235,7 @@ func TestPlayAgainstAModel(t *testing.T) {
 // On a terminal the model is seen at work; the count gives way to what follows.
 func TestPlayShowsWork(t *testing.T) {
 	o := modelled("[0]", "[8]")
-	o.Screen = &screen.Screen{Width: 80}
+	o.Screen = func() *screen.Screen { return &screen.Screen{Width: 80} }
 	got := play(t, o, "4\n")
 	for _, want := range []string{"\rthe other reads its prompt of ", "\rthe other answers: 1 tokens\x1b[K", "\rthe other answers: 3 tokens\x1b[K", "\r\x1b[Kthe other has answered; :answer shows it\n"} {
 		if !strings.Contains(got, want) {

@@ -264,6 +264,9 @@ var (
 
 func (v *viewer) list() (head string, body []string, foot string) {
 	count := fmt.Sprintf("%d games", len(v.games))
+	if len(v.games) == 1 {
+		count = "1 game"
+	}
 	if v.searching {
 		count = "searching"
 	}

@@ -11,6 +11,7 @@ import (
 
 	"selfplay/bench"
 	"selfplay/bench/person"
+	"selfplay/bench/screen"
 	"selfplay/games"
 	"selfplay/inference"
 	"selfplay/locales"
@@ -72,7 +73,7 @@ func runPlay(c *cobra.Command, f *playFlags) error {
 	if err := warnOfLocales(c.ErrOrStderr(), set, []string{job.Game}, slices.Compact(slices.Clone(job.Langs[:]))); err != nil {
 		return err
 	}
-	o := person.Options{Job: job, Seat: f.seat, Opponent: who.id.Name, In: c.InOrStdin(), Out: stdout(c), Screen: screenOf(c.OutOrStdout())}
+	o := person.Options{Job: job, Seat: f.seat, Opponent: who.id.Name, In: c.InOrStdin(), Out: stdout(c), Screen: func() *screen.Screen { return screenOf(c.OutOrStdout()) }}
 	if in, ok := o.In.(*os.File); !ok || !term.IsTerminal(in.Fd()) {
 		o.Echo = true
 	}
