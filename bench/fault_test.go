@@ -38,7 +38,7 @@ func TestFolderFaults(t *testing.T) {
 			write(t, filepath.Join(dir, runName), `{"format": 2}`)
 			return dir
 		}, []string{"run.json has format 2", "reads 3 only", "--run"}},
-		{"run.json gone", func(t *testing.T, dir string) string { os.Remove(filepath.Join(dir, runName)); return dir }, []string{"holds 1 games but no run.json", "--run"}},
+		{"run.json gone", func(t *testing.T, dir string) string { os.Remove(filepath.Join(dir, runName)); return dir }, []string{"holds 1 game but no run.json", "--run"}},
 		{"games.db gone", func(t *testing.T, dir string) string { os.Remove(filepath.Join(dir, dbName)); return dir }, []string{"games.db is missing", "run folder"}},
 		{"games.db cut", func(t *testing.T, dir string) string { return cut(t, dir, dbName) }, []string{"games.db", "damaged"}},
 		{"games.db empty", func(t *testing.T, dir string) string { write(t, filepath.Join(dir, dbName), ""); return dir }, []string{"games.db holds no games of a run"}},

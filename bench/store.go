@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"selfplay/bench/screen"
 	"selfplay/scheduler"
 )
 
@@ -133,7 +134,7 @@ func (s *Store) begin(f runFile, fresh bool) error {
 	if n, err := s.Games(); err != nil {
 		return err
 	} else if fresh && n > 0 {
-		return fmt.Errorf("%s holds %d games but no %s: restore it or choose another --run folder", s.Dir, n, runName)
+		return fmt.Errorf("%s holds %s but no %s: restore it or choose another --run folder", s.Dir, screen.Counted(n, "game", "games"), runName)
 	}
 	return writeRunFile(s.Dir, f)
 }

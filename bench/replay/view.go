@@ -263,7 +263,7 @@ var (
 )
 
 func (v *viewer) list() (head string, body []string, foot string) {
-	count := fmt.Sprintf("%d games", len(v.games))
+	count := screen.Counted(len(v.games), "game", "games")
 	if len(v.games) == 1 {
 		count = "1 game"
 	}

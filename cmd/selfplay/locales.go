@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"selfplay/bench/screen"
 	"selfplay/games"
 	"selfplay/locales"
 )
@@ -64,7 +65,7 @@ const localesFlag = "locale files: a folder of ours, a TextArena checkout, or a 
 // printListing writes two tables: languages and games.
 func printListing(w io.Writer, l *locales.Listing) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "%s: %d languages, %d games\n\n", l.Source, len(l.Langs), len(l.Games))
+	fmt.Fprintf(w, "%s: %s, %s\n\n", l.Source, screen.Counted(len(l.Langs), "language", "languages"), screen.Counted(len(l.Games), "game", "games"))
 	fmt.Fprintln(t, "language\tname\ttier\tgames\tright\tin English\tgames with known faults")
 	for _, lang := range l.Langs {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", lang.Lang, orDash(lang.Name), lang.Tier, len(lang.Games), percent(lang.Fidelity), percent(lang.Fallback), orDash(strings.Join(lang.Flagged, " ")))
@@ -157,7 +158,8 @@ func printFindings(out io.Writer, rep *locales.Report) error {
 	for _, f := range rep.Findings {
 		fmt.Fprintln(w, f)
 	}
-	fmt.Fprintf(w, "%s: %d files, %d games, %d languages: %d errors, %d warnings\n", rep.Source, rep.Files, rep.Games, rep.Langs, rep.Errors, rep.Warnings)
+	fmt.Fprintf(w, "%s: %s, %s, %s: %s, %s\n", rep.Source, screen.Counted(rep.Files, "file", "files"), screen.Counted(rep.Games, "game", "games"),
+		screen.Counted(rep.Langs, "language", "languages"), screen.Counted(rep.Errors, "error", "errors"), screen.Counted(rep.Warnings, "warning", "warnings"))
 	for _, kind := range locales.Kinds {
 		if n := rep.Counts[kind]; n > 0 {
 			fmt.Fprintf(w, "%8d %s\n", n, kind)
@@ -186,7 +188,8 @@ func localesImportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %d files, %d games, %d languages, %d bytes; use it with --locales %s\n", file, p.Files, p.Games, p.Langs, p.Bytes, file)
+			_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %s, %s, %s, %d bytes; use it with --locales %s\n", file, screen.Counted(p.Files, "file", "files"), screen.Counted(p.Games, "game", "games"),
+				screen.Counted(p.Langs, "language", "languages"), p.Bytes, file)
 			return err
 		},
 	}

@@ -69,7 +69,7 @@ func TestLocalesCheck(t *testing.T) {
 	want := `Chess/yo.json: a: token: [e2e4] is missing; it must stand as in the English text
 Chess/yo.json: a: token: [e2] is not in the English text; write it as there, or without the brackets
 Nim/en.json: file: locales: ` + dir + `/Nim/en.json: key player_prompt.intro: missing; add it as the English file has it
-` + dir + `: 7 files, 2 games, 3 languages: 2 errors, 1 warnings
+` + dir + `: 7 files, 2 games, 3 languages: 2 errors, 1 warning
        1 file
        2 token
 `
