@@ -24,8 +24,8 @@ func TestUntil(t *testing.T) {
 		return nil
 	})
 	checkLine(t, err, []string{"stopped (context canceled)"})
-	if !errors.Is(err, context.Canceled) || seen == 36 {
-		t.Errorf("%v after %d of 36 games", err, seen)
+	if !errors.Is(err, context.Canceled) || seen < 3 {
+		t.Errorf("%v after %d games", err, seen)
 	}
 	if _, err := r.Report(); !errors.Is(err, context.Canceled) {
 		t.Errorf("report: %v", err)
