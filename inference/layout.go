@@ -278,12 +278,13 @@ func (s *streams) decode(l *spanLayout, sp span, run []decoding, given int) int 
 	return g.count
 }
 
-// parts is how many groups a prompt's chunk of n tokens takes.
+// parts is how many groups a prompt's chunk of n tokens takes: no more than a graph has
+// room for.
 func (s *streams) parts(n int) int {
 	if s.fused {
 		return 1
 	}
-	return (n + attentionPart - 1) / attentionPart
+	return min((n+attentionPart-1)/attentionPart, s.most)
 }
 
 // prompt adds the groups of a prompt's chunk whose first token is from. They give

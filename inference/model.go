@@ -334,16 +334,32 @@ func (m *Model) probe(h *header) {
 
 // mostAttentions is how many fit into one graph.
 func (m *Model) mostAttentions() int {
-	// Generous counts of the graph's nodes in one layer: without attention, and
-	// for each group of rows that attends on its own.
-	const perLayer, perGroup = 40, 16
 	ctx := m.be.NewContext()
 	defer ctx.Close()
-	most := (ctx.MaxGraphNodes()/len(m.arch.streams()) - perLayer) / perGroup
+	all, most := ctx.MaxGraphNodes(), 0
+	for m.graphSize(all, most+1) <= all {
+		most++
+	}
 	if most < longestPart/attentionPart {
 		panic("inference: the runtime's graphs are too small for this architecture")
 	}
 	return most
+}
+
+// graphSize is how much a graph with so many attentions takes at most of all that the
+// runtime has room for: its nodes and leaves together.
+func (m *Model) graphSize(all, attentions int) int {
+	const (
+		perLayer = 48 // nodes without attention, and what keys and values are kept in
+		perInput = 3  // nodes, for each group of rows that attends on its own, and span, in the tail too
+		fixed    = 30 // nodes before and behind the layers, and inputs
+	)
+	perGroup := 17 // nodes of each layer
+	if m.streams.fused {
+		perGroup = 11
+	}
+	layers, weights := len(m.arch.streams()), all/32 // the runtime has room for 32 nodes each
+	return weights + fixed + layers*(perLayer+perGroup*attentions) + 2*len(m.streams.spans)*perInput*attentions
 }
 
 // loneRowsAreEqual multiplies a weight with one row and with two rows that
