@@ -160,7 +160,6 @@ gpu-kit: cuda
 DIST := bin/selfplay-$(VERSION)-linux-x86_64
 dist: $(TOKENIZERS)
 	@[ "$$(uname -sm)" = "Linux x86_64" ] || { echo "make: dist is for x86-64 Linux" >&2; exit 1; }
-	@command -v xz >/dev/null || { echo "make: dist needs xz: install it (Debian's xz-utils) and run make again" >&2; exit 1; }
 	rm -rf $(DIST) && mkdir -p $(DIST)/lib/ollama
 	$(MAKE) --no-print-directory build MARCH=x86-64 PROGRAM=$(DIST)/bin/selfplay
 	strip $(DIST)/bin/selfplay
@@ -172,8 +171,8 @@ dist: $(TOKENIZERS)
 	bench/dist/notices.sh "$$(go list -m -f '{{.Dir}}' github.com/daulet/tokenizers)" >$(DIST)/NOTICES
 	cp LICENSE README.md $(DIST)
 	bench/dist/check.sh $(DIST)
-	tar -C bin --owner 0 --group 0 -cf - $(notdir $(DIST)) | xz -T 0 -9 >$(DIST).tar.xz
-	@echo "$(DIST).tar.xz: $$(stat -c %s $(DIST).tar.xz) bytes"
+	tar -C bin --owner 0 --group 0 -cf - $(notdir $(DIST)) | gzip -9 >$(DIST).tar.gz # a plain Debian 12 has no xz
+	@echo "$(DIST).tar.gz: $$(stat -c %s $(DIST).tar.gz) bytes"
 
 # The program lies in a folder of its own, since the runtime takes what is in
 # lib/ollama beside the program's folder, and PREFIX/lib/ollama may be Ollama's.

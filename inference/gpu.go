@@ -85,10 +85,7 @@ func whyNoGPU(folders []string) error {
 			continue
 		}
 		if why := dlopen(path); why != "" {
-			if strings.Contains(why, "libcuda.so") {
-				return fmt.Errorf("%s needs the NVIDIA driver, which is not installed here (%s)", path, why)
-			}
-			return fmt.Errorf("%s cannot be loaded: %s", path, why)
+			return notLoaded(path, why)
 		}
 		if v, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set {
 			return fmt.Errorf("%s is loaded, but the driver shows it no GPU with CUDA_VISIBLE_DEVICES=%s", path, v)
@@ -96,6 +93,17 @@ func whyNoGPU(folders []string) error {
 		return fmt.Errorf("%s is loaded, but the driver shows it no GPU: see what nvidia-smi says", path)
 	}
 	return fmt.Errorf("%s is not in %s: build it with make cuda", cudaLibrary, strings.Join(folders, " or "))
+}
+
+// notLoaded says what to do where the CUDA library cannot be loaded, and why.
+func notLoaded(path, why string) error {
+	switch {
+	case strings.Contains(why, "libcuda.so"):
+		return fmt.Errorf("%s needs the NVIDIA driver, which is not installed here (%s)", path, why)
+	case strings.Contains(why, "libcudart.so"), strings.Contains(why, "libcublas"):
+		return fmt.Errorf("%s needs CUDA's own libraries, which are not installed here (%s): install that release of CUDA, or lay them beside it", path, why)
+	}
+	return fmt.Errorf("%s cannot be loaded: %s", path, why)
 }
 
 // dlopen says why a library cannot be loaded; "" if it can.

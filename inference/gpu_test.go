@@ -100,6 +100,16 @@ func TestNoGPU(t *testing.T) {
 			t.Errorf("%s: %v", test.dir, err)
 		}
 	}
+	for why, want := range map[string]string{
+		"libcuda.so.1: cannot open shared object file":      "needs the NVIDIA driver",
+		"libcudart.so.13: cannot open shared object file":   "needs CUDA's own libraries, which are not installed here (libcudart.so.13: ",
+		"libcublasLt.so.13: cannot open shared object file": "needs CUDA's own libraries",
+		"libggml-base.so.0: cannot open shared object file": "cannot be loaded: libggml-base.so.0",
+	} {
+		if err := notLoaded("/x/"+cudaLibrary, why); !strings.HasPrefix(err.Error(), "/x/"+cudaLibrary+" "+want) {
+			t.Errorf("%s: %v", why, err)
+		}
+	}
 }
 
 // TestPlanOnGPUs: the plan takes what GPUs have free, but for a margin, and counts

@@ -224,6 +224,9 @@ func warnings(m inference.Machine) []string {
 // kernelWarnings say how far the kernels are from what the CPU can do.
 func kernelWarnings(m inference.Machine) []string {
 	list := []string{}
+	if m.Fault != "" { // which is why there are none but the program's
+		return list
+	}
 	if len(m.Lacking) > 0 {
 		list = append(list, fmt.Sprintf("the runtime was compiled for %s, which this CPU does not have: it may crash; build on this machine", strings.Join(m.Lacking, ", ")))
 	}

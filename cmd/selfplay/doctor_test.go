@@ -149,6 +149,7 @@ func TestWarnings(t *testing.T) {
 		{inference.Machine{}, nil},
 		{inference.Machine{Unused: []string{"AVX2", "AVX512"}}, []string{"without AVX2, AVX512, which this CPU has"}},
 		{inference.Machine{Lacking: []string{"AVX512_BF16"}}, []string{"compiled for AVX512_BF16, which this CPU does not have"}},
+		{inference.Machine{Unused: []string{"AVX2"}, Fault: "libggml-cpu-avx2.so is not whole"}, nil},
 		{inference.Machine{NoGPU: "libggml-cuda.so needs the NVIDIA driver"}, []string{"needs the NVIDIA driver"}},
 		{inference.Machine{Libraries: []string{"/x/lib/ollama/libggml-cuda.so"}, GPUs: gpu}, nil},
 	} {
