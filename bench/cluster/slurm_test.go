@@ -5,8 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -89,7 +89,7 @@ func TestShardsScriptRuns(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		wait    string // signals that the program waits for before it ends
-		signals []string
+		signals []os.Signal
 		code    string // of the program
 		restart string
 		want    int
@@ -98,11 +98,11 @@ func TestShardsScriptRuns(t *testing.T) {
 		{"it ends well", "", nil, "0", "0", 0, false},
 		{"it fails", "", nil, "1", "0", 1, false},
 		{"wrong usage", "", nil, "2", "0", 2, false},
-		{"time is up", "1", []string{"USR1"}, "1", "3", 1, true},
-		{"time is up as it ends", "1", []string{"USR1"}, "0", "0", 0, false},
-		{"time is up for the hundredth time", "1", []string{"USR1"}, "1", "100", 1, false},
-		{"requeued or cancelled", "1", []string{"TERM"}, "1", "0", 1, false},
-		{"requeued, and it takes its time", "2", []string{"TERM", "TERM"}, "1", "0", 1, false},
+		{"time is up", "1", []os.Signal{syscall.SIGUSR1}, "1", "3", 1, true},
+		{"time is up as it ends", "1", []os.Signal{syscall.SIGUSR1}, "0", "0", 0, false},
+		{"time is up for the hundredth time", "1", []os.Signal{syscall.SIGUSR1}, "1", "100", 1, false},
+		{"requeued or cancelled", "1", []os.Signal{syscall.SIGTERM}, "1", "0", 1, false},
+		{"requeued, and it takes its time", "2", []os.Signal{syscall.SIGTERM, syscall.SIGTERM}, "1", "0", 1, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -120,13 +120,13 @@ func TestShardsScriptRuns(t *testing.T) {
 			if err := script.Start(); err != nil {
 				t.Fatal(err)
 			}
-			for i, name := range c.signals {
+			for i, signal := range c.signals {
 				for { // until the program waits for the next one, or the test runs out of time
 					if terms, _ := os.ReadFile(filepath.Join(dir, "terms")); len(terms) >= i && exists(dir, "ready") {
 						break
 					}
 				}
-				if err := exec.Command("kill", "-"+name, pid(script)).Run(); err != nil {
+				if err := script.Process.Signal(signal); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -153,5 +153,3 @@ func exists(dir, name string) bool {
 	_, err := os.Stat(filepath.Join(dir, name))
 	return err == nil
 }
-
-func pid(c *exec.Cmd) string { return strconv.Itoa(c.Process.Pid) }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -34,8 +35,10 @@ func TestInputsFromPipes(t *testing.T) {
 			[]string{"locales", "translate", "--lang", "sw", "--games", "Nim", "--candidates", pipe, "--out", filepath.Join(dir, "sw")}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			var said strings.Builder
 			start := func() (*exec.Cmd, *os.File) {
 				p := child(c.args...)
+				p.Stderr = &said
 				p.Env = append(p.Env, c.env)
 				if err := p.Start(); err != nil {
 					t.Fatal(err)
@@ -52,8 +55,8 @@ func TestInputsFromPipes(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.Wait()
-			if status := p.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGINT {
-				t.Errorf("it ended otherwise: %v", p.ProcessState)
+			if p.ProcessState.ExitCode() != 1 || said.String() != "selfplay: stopped (interrupt)\n" {
+				t.Errorf("%v: %s", p.ProcessState, said.String())
 			}
 			w.Close()
 			p, w = start()
