@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 
 	fsggml "github.com/ollama/ollama/fs/ggml"
+	"golang.org/x/sys/unix"
 )
 
 // A synthetic model has the shape of a published one and random weights: for
@@ -296,14 +298,29 @@ func DiskFree(dir string) (uint64, error) {
 // tempGGUF writes a file without a name: it is gone once it is closed, whatever
 // ends the program.
 func tempGGUF(kv fsggml.KV, tensors []*fsggml.Tensor) (*os.File, error) {
+	f, err := nameless()
+	if err != nil {
+		return nil, err
+	}
+	if err := fsggml.WriteGGUF(f, kv, tensors); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// nameless is a new file that never has a name where the file system knows such, so
+// that a program that ends at any moment leaves none; elsewhere it has one for a moment.
+func nameless() (*os.File, error) {
+	dir := os.TempDir()
+	if fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600); err == nil {
+		return os.NewFile(uintptr(fd), filepath.Join(dir, "selfplay-weights")), nil
+	}
 	f, err := os.CreateTemp("", "selfplay-weights-*.gguf")
 	if err != nil {
 		return nil, err
 	}
-	if err = os.Remove(f.Name()); err == nil {
-		err = fsggml.WriteGGUF(f, kv, tensors)
-	}
-	if err != nil {
+	if err := os.Remove(f.Name()); err != nil {
 		f.Close()
 		return nil, err
 	}
