@@ -191,7 +191,7 @@ uninstall:
 test: build model fixtures
 	test -z "$$(gofmt -l .)" || { gofmt -l .; echo "make: the files above want gofmt" >&2; exit 1; }
 	go vet ./...
-	go test ./...
+	go test -timeout 45m ./... # the usual ten minutes are too few for a busy machine
 
 # As many steps as a run of twelve hours has, with a scripted engine: minutes.
 soak:

@@ -5,9 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 var update = flag.Bool("update", false, "rewrite the scripts in testdata")
@@ -126,7 +127,7 @@ func TestShardsScriptRuns(t *testing.T) {
 						break
 					}
 				}
-				if err := exec.Command("kill", "-"+name, pid(script)).Run(); err != nil {
+				if err := script.Process.Signal(unix.SignalNum("SIG" + name)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -153,5 +154,3 @@ func exists(dir, name string) bool {
 	_, err := os.Stat(filepath.Join(dir, name))
 	return err == nil
 }
-
-func pid(c *exec.Cmd) string { return strconv.Itoa(c.Process.Pid) }
