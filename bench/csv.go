@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"selfplay/locales/wholefile"
 )
 
 // A sheet is one table as a CSV file: a line for each observation, with the run
@@ -19,7 +21,7 @@ type sheet struct {
 // all runs together in one file. Tables that no run has are not written.
 func (c Comparison) WriteCSV(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("cannot make %s: %w", dir, cause(err))
+		return fmt.Errorf("cannot make %s: %w", dir, wholefile.Cause(err))
 	}
 	var all []sheet
 	for i, rep := range c.Runs {
@@ -51,7 +53,7 @@ func (c Comparison) WriteCSV(dir string) error {
 func (s sheet) write(path string) error {
 	f, err := os.Create(path)
 	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, cause(err))
+		return fmt.Errorf("cannot write %s: %w", path, wholefile.Cause(err))
 	}
 	w := csv.NewWriter(f)
 	err = w.WriteAll(s.rows)
@@ -59,7 +61,7 @@ func (s sheet) write(path string) error {
 		err = closed
 	}
 	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, cause(err))
+		return fmt.Errorf("cannot write %s: %w", path, wholefile.Cause(err))
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"selfplay/inference/files"
 	"selfplay/locales"
+	"selfplay/locales/wholefile"
 	"selfplay/prompts"
 )
 
@@ -215,7 +216,7 @@ const mostJSON = 64 << 20
 func readJSON(path string) ([]byte, error) {
 	data, err := files.Read(path, mostJSON)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%s cannot be read (%w): restore it or choose another run folder", path, cause(err))
+		err = fmt.Errorf("%s cannot be read (%w): restore it or choose another run folder", path, wholefile.Cause(err))
 	}
 	return data, err
 }
@@ -236,7 +237,7 @@ func replaceFile(path, temp string, value any) (err error) {
 	defer func() {
 		if err != nil {
 			os.Remove(temp)
-			err = fmt.Errorf("cannot write %s: %w", path, cause(err))
+			err = fmt.Errorf("cannot write %s: %w", path, wholefile.Cause(err))
 		}
 	}()
 	if err := writeSynced(temp, append(data, '\n')); err != nil {
@@ -265,13 +266,4 @@ func syncFolder(dir string) error {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
-}
-
-// cause drops the operation and path that the os package puts in front: the
-// messages here name the path themselves.
-func cause(err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return pe.Err
-	}
-	return err
 }

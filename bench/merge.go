@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"selfplay/inference/files"
+	"selfplay/locales/wholefile"
 	"selfplay/scheduler"
 )
 
@@ -92,7 +93,7 @@ func lockShared(dir string) (*os.File, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("run folder %s cannot be read (%w)", dir, cause(err))
+		return nil, fmt.Errorf("run folder %s cannot be read (%w)", dir, wholefile.Cause(err))
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -158,7 +159,7 @@ func holdsMerge(dir string, joined runFile, games int) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("%s cannot be read (%w): choose another --out folder", dir, cause(err))
+		return false, fmt.Errorf("%s cannot be read (%w): choose another --out folder", dir, wholefile.Cause(err))
 	}
 	r, err := Open(dir)
 	if err != nil {
@@ -179,7 +180,7 @@ func holdsMerge(dir string, joined runFile, games int) (bool, error) {
 func mergeInto(dir string, joined runFile, sources []source) error {
 	dir = filepath.Clean(dir)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return fmt.Errorf("%s cannot be made (%w): choose another --out folder", dir, cause(err))
+		return fmt.Errorf("%s cannot be made (%w): choose another --out folder", dir, wholefile.Cause(err))
 	}
 	work := dir + mergeSuffix
 	if err := claim(work); err != nil {

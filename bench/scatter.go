@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"selfplay/locales/wholefile"
 )
 
 // A Scatter is one panel of the paper's Figure 4: a value of each language, such
@@ -126,12 +128,12 @@ func ReadWords(path string) (PerLang, error) {
 func readSmall(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", path, cause(err))
+		return nil, fmt.Errorf("cannot read %s: %w", path, wholefile.Cause(err))
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxPerLang+1))
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", path, cause(err))
+		return nil, fmt.Errorf("cannot read %s: %w", path, wholefile.Cause(err))
 	}
 	if len(data) > maxPerLang {
 		return nil, fmt.Errorf("%s has more than %d bytes: a line for each language is enough", path, maxPerLang)

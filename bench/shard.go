@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"selfplay/bench/screen"
+	"selfplay/locales/wholefile"
 )
 
 // A Shard is one of several parts that an experiment is played in, each by a
@@ -103,7 +104,7 @@ func claimShard(dir string, e Experiment) (string, error) {
 		return "", err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("run folder %s cannot be made (%w): choose another --run folder", dir, cause(err))
+		return "", fmt.Errorf("run folder %s cannot be made (%w): choose another --run folder", dir, wholefile.Cause(err))
 	}
 	// A link, unlike a rename, leaves what another shard has just put there.
 	path := filepath.Join(dir, shardsName)

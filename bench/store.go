@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"selfplay/bench/screen"
+	"selfplay/locales/wholefile"
 	"selfplay/scheduler"
 )
 
@@ -146,11 +147,11 @@ func claim(dir string) error {
 		return fmt.Errorf("%s is a file: --run names a folder", dir)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("run folder %s cannot be made (%w): choose another --run folder", dir, cause(err))
+		return fmt.Errorf("run folder %s cannot be made (%w): choose another --run folder", dir, wholefile.Cause(err))
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("run folder %s cannot be read (%w): choose another --run folder", dir, cause(err))
+		return fmt.Errorf("run folder %s cannot be read (%w): choose another --run folder", dir, wholefile.Cause(err))
 	}
 	foreign := ""
 	for _, entry := range entries {
@@ -177,7 +178,7 @@ func lockFolder(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockName)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("run folder %s cannot be written (%w): choose another --run folder", dir, cause(err))
+		return nil, fmt.Errorf("run folder %s cannot be written (%w): choose another --run folder", dir, wholefile.Cause(err))
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

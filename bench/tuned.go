@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"selfplay/inference/files"
+	"selfplay/locales/wholefile"
 )
 
 // tunedFormat is the version of the files of tuned settings. Raise it with every
@@ -76,7 +77,7 @@ func CanStore(dir string) error {
 			return os.Remove(f.Name())
 		}
 	}
-	return fmt.Errorf("settings cannot be stored in %s (%w): set XDG_CACHE_HOME to a folder that can be written", dir, cause(err))
+	return fmt.Errorf("settings cannot be stored in %s (%w): set XDG_CACHE_HOME to a folder that can be written", dir, wholefile.Cause(err))
 }
 
 // Write stores the settings in the folder, in place of older ones for the same.
@@ -100,7 +101,7 @@ func ReadTuned(dir string, key TunedKey) (t Tuned, found bool, err error) {
 		t, err = parseTuned(data, key)
 	}
 	if err != nil {
-		return Tuned{}, false, fmt.Errorf("the tuned settings in %s cannot be used (%w): delete the file, or run selfplay tune again", path, cause(err))
+		return Tuned{}, false, fmt.Errorf("the tuned settings in %s cannot be used (%w): delete the file, or run selfplay tune again", path, wholefile.Cause(err))
 	}
 	return t, true, nil
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"selfplay/inference/files"
+	"selfplay/locales/wholefile"
 )
 
 // A Log is a file of JSON lines that only grows, for one process at a time. What
@@ -28,7 +29,7 @@ const mostLine = 8 << 20
 func OpenLog[T any](path string, check func(T) error) (l *Log[T], lines []T, err error) {
 	file, _, err := files.OpenAs(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s cannot be written (%w): choose another folder", path, cause(err))
+		return nil, nil, fmt.Errorf("%s cannot be written (%w): choose another folder", path, wholefile.Cause(err))
 	}
 	defer func() {
 		if err != nil {
@@ -40,7 +41,7 @@ func OpenLog[T any](path string, check func(T) error) (l *Log[T], lines []T, err
 		return nil, nil, fmt.Errorf("%s is being written by another process: wait for it, or choose another folder", path)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s cannot be locked (%w): choose a folder on another file system", path, cause(err))
+		return nil, nil, fmt.Errorf("%s cannot be locked (%w): choose a folder on another file system", path, wholefile.Cause(err))
 	}
 	l = &Log[T]{file}
 	lines, err = l.read(check)
@@ -53,7 +54,7 @@ func (l *Log[T]) read(check func(T) error) ([]T, error) {
 		return nil, err
 	}
 	if err := l.file.Truncate(end); err != nil {
-		return nil, fmt.Errorf("cannot write %s: %w", l.file.Name(), cause(err))
+		return nil, fmt.Errorf("cannot write %s: %w", l.file.Name(), wholefile.Cause(err))
 	}
 	_, err = l.file.Seek(end, io.SeekStart)
 	return lines, err
@@ -67,7 +68,7 @@ func ReadLog[T any](path string, check func(T) error) ([]T, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", path, cause(err))
+		return nil, fmt.Errorf("cannot read %s: %w", path, wholefile.Cause(err))
 	}
 	defer f.Close()
 	lines, _, err := readLines(f, path, check)
@@ -86,7 +87,7 @@ func readLines[T any](r io.Reader, name string, check func(T) error) (lines []T,
 			return nil, 0, fmt.Errorf("%s is damaged: line %d has more than %d bytes: restore it, or remove the lines from there on", name, n, mostLine)
 		}
 		if err != nil {
-			return nil, 0, fmt.Errorf("cannot read %s: %w", name, cause(err))
+			return nil, 0, fmt.Errorf("cannot read %s: %w", name, wholefile.Cause(err))
 		}
 		var line T
 		if err = json.Unmarshal(text, &line); err == nil {
@@ -114,18 +115,10 @@ func (l *Log[T]) Add(line T) error {
 		return fmt.Errorf("%s: a line of %d bytes is too long: at most %d can be read again", l.file.Name(), b.Len(), mostLine)
 	}
 	if _, err := l.file.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("cannot write %s: %w", l.file.Name(), cause(err))
+		return fmt.Errorf("cannot write %s: %w", l.file.Name(), wholefile.Cause(err))
 	}
 	return nil
 }
 
 // Close makes all of it durable and lets other processes write.
 func (l *Log[T]) Close() error { return errors.Join(l.file.Sync(), l.file.Close()) }
-
-// cause is an error without the path that the text around it names.
-func cause(err error) error {
-	if p := (*os.PathError)(nil); errors.As(err, &p) {
-		return p.Err
-	}
-	return err
-}

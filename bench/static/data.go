@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"selfplay/inference/files"
+	"selfplay/locales/wholefile"
 )
 
 // Data is what a benchmark's set has in one language, in the order of its files.
@@ -149,7 +150,7 @@ func (d *Data) question(b *Benchmark, values []value) (Question, error) {
 func addFile(sum io.Writer, path string) error {
 	f, size, err := files.Open(path)
 	if err != nil {
-		return fmt.Errorf("cannot read %s: %w", path, cause(err))
+		return fmt.Errorf("cannot read %s: %w", path, wholefile.Cause(err))
 	}
 	defer f.Close()
 	if size > mostBytes {
@@ -164,7 +165,7 @@ func addFile(sum io.Writer, path string) error {
 		_, err = io.Copy(sum, io.MultiReader(bytes.NewReader(begin[:n]), f))
 	}
 	if err != nil {
-		return fmt.Errorf("cannot read %s: %w", path, cause(err))
+		return fmt.Errorf("cannot read %s: %w", path, wholefile.Cause(err))
 	}
 	return nil
 }
@@ -172,11 +173,3 @@ func addFile(sum io.Writer, path string) error {
 // pointer is how a file begins that a clone without Git LFS has in place of the
 // set's own.
 const pointer = "version https://git-lfs.github.com/spec/"
-
-// cause drops the operation and path that the os package puts in front.
-func cause(err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return pe.Err
-	}
-	return err
-}

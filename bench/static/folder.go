@@ -100,7 +100,7 @@ type Folder struct {
 // OpenFolder makes the folder, or reads the answers that are in it.
 func OpenFolder(dir string) (f *Folder, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("--run %s cannot be made: %w", dir, cause(err))
+		return nil, fmt.Errorf("--run %s cannot be made: %w", dir, wholefile.Cause(err))
 	}
 	f = &Folder{Dir: dir, answers: map[key]Answer{}}
 	if f.settings, err = readSettings(dir); err != nil {
@@ -129,7 +129,7 @@ func readSettings(dir string) (*Settings, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", path, cause(err))
+		return nil, fmt.Errorf("cannot read %s: %w", path, wholefile.Cause(err))
 	}
 	var s struct {
 		Format int `json:"format"`
@@ -149,7 +149,7 @@ func readSettings(dir string) (*Settings, error) {
 func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("cannot read --run %s: %w", dir, cause(err))
+		return fmt.Errorf("cannot read --run %s: %w", dir, wholefile.Cause(err))
 	}
 	for _, e := range entries {
 		info, err := e.Info()

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 
 	"selfplay/inference/files"
+	"selfplay/locales/wholefile"
 )
 
 // What Parquet has for tables of texts is read here and not by the library that
@@ -43,7 +44,7 @@ type leaf struct {
 func readParquet(path string, columns []string, each take) error {
 	data, err := files.Read(path, mostBytes)
 	if err != nil {
-		return fmt.Errorf("cannot read %s: %w", path, cause(err))
+		return fmt.Errorf("cannot read %s: %w", path, wholefile.Cause(err))
 	}
 	t := &table{data: data, text: mostText}
 	if err := t.open(); err != nil {

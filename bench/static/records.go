@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"selfplay/inference/files"
+	"selfplay/locales/wholefile"
 )
 
 // A value is what a record has in a column.
@@ -51,7 +52,7 @@ func readJSONL(path string, columns []string, each take) error {
 		return fmt.Errorf("%s: line %d is longer than %d MB: this is no file of the set", path, n+1, mostLine>>20)
 	}
 	if lines.Err() != nil {
-		return fmt.Errorf("cannot read %s: %w", path, cause(lines.Err()))
+		return fmt.Errorf("cannot read %s: %w", path, wholefile.Cause(lines.Err()))
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func Write(path string, write func(io.Writer) error) (err error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, cause(err))
+		return fmt.Errorf("cannot write %s: %w", path, Cause(err))
 	}
 	defer func() {
 		if err != nil {
@@ -38,7 +38,7 @@ func Write(path string, write func(io.Writer) error) (err error) {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, cause(err))
+		return fmt.Errorf("cannot write %s: %w", path, Cause(err))
 	}
 	return nil
 }
@@ -51,9 +51,9 @@ func Bytes(path string, data []byte) error {
 	})
 }
 
-// cause drops the operation and path that the os package puts in front: the path
-// would be that of the unfinished file.
-func cause(err error) error {
+// Cause drops the operation and path that the os package puts in front of an error, for
+// messages that name the path themselves, or another one.
+func Cause(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
 	}
