@@ -4,10 +4,13 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 var update = flag.Bool("update", false, "rewrite the scripts in testdata")
@@ -72,59 +75,84 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// A shard's program that says what it is given and what becomes of it: its exit code
-// is in $CODE, or it waits for SIGTERM if $WAIT is set.
-const stub = `#!/bin/bash
-printf '%s|' "$@" > "$OUT/args"
-echo "$GOMAXPROCS" > "$OUT/threads"
-[ "$WAIT" ] || exit "$CODE"
-trap 'echo >> "$OUT/terms"; again=$((again + 1)); [ "$again" = "$WAIT" ] && exit "$CODE"' TERM
-: > "$OUT/ready"
-while :; do read -t 0.02 <> <(:); done
-`
+// This binary is also a shard's program that says what it is given and what becomes of
+// it: its exit code is in $CODE, and it waits for $WAIT signals before. (A shell that
+// has a trap for them may miss one.)
+func TestMain(m *testing.M) {
+	out := os.Getenv("SHARD_OUT")
+	if out == "" {
+		os.Exit(m.Run())
+	}
+	say := func(file, text string) {
+		if err := os.WriteFile(filepath.Join(out, file), []byte(text), 0o644); err != nil {
+			panic(err)
+		}
+	}
+	terms := make(chan os.Signal, 8)
+	signal.Notify(terms, syscall.SIGTERM)
+	say("args", strings.Join(os.Args[1:], "|"))
+	say("threads", os.Getenv("GOMAXPROCS"))
+	wait, _ := strconv.Atoi(os.Getenv("WAIT"))
+	for got := range wait {
+		say("ready", strconv.Itoa(got))
+		<-terms
+	}
+	code, err := strconv.Atoi(os.Getenv("CODE"))
+	if err != nil {
+		panic(err)
+	}
+	os.Exit(code)
+}
 
 // The script of the shards, on a machine without Slurm: what it hands to the
 // program, and what it does with signals and exit codes.
 func TestShardsScriptRuns(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		wait    string // signals that the program waits for before it ends
-		signals []os.Signal
-		code    string // of the program
+		signals []os.Signal // that the program waits for before it ends
+		code    string      // of the program
 		restart string
 		want    int
 		requeue bool
 	}{
-		{"it ends well", "", nil, "0", "0", 0, false},
-		{"it fails", "", nil, "1", "0", 1, false},
-		{"wrong usage", "", nil, "2", "0", 2, false},
-		{"time is up", "1", []os.Signal{syscall.SIGUSR1}, "1", "3", 1, true},
-		{"time is up as it ends", "1", []os.Signal{syscall.SIGUSR1}, "0", "0", 0, false},
-		{"time is up for the hundredth time", "1", []os.Signal{syscall.SIGUSR1}, "1", "100", 1, false},
-		{"requeued or cancelled", "1", []os.Signal{syscall.SIGTERM}, "1", "0", 1, false},
-		{"requeued, and it takes its time", "2", []os.Signal{syscall.SIGTERM, syscall.SIGTERM}, "1", "0", 1, false},
+		{"it ends well", nil, "0", "0", 0, false},
+		{"it fails", nil, "1", "0", 1, false},
+		{"wrong usage", nil, "2", "0", 2, false},
+		{"time is up", []os.Signal{syscall.SIGUSR1}, "1", "3", 1, true},
+		{"time is up as it ends", []os.Signal{syscall.SIGUSR1}, "0", "0", 0, false},
+		{"time is up for the hundredth time", []os.Signal{syscall.SIGUSR1}, "1", "100", 1, false},
+		{"requeued or cancelled", []os.Signal{syscall.SIGTERM}, "1", "0", 1, false},
+		{"requeued, and it takes its time", []os.Signal{syscall.SIGTERM, syscall.SIGTERM}, "1", "0", 1, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			s := odd
 			s.Program, s.Run, s.CPUs = filepath.Join(dir, "the program"), filepath.Join(dir, "it's $HOME"), 3
 			path := filepath.Join(dir, "shards.sbatch")
-			for file, text := range map[string]string{s.Program: stub, path: string(s.ShardsScript()), filepath.Join(dir, "scontrol"): "#!/bin/bash\necho \"$@\" > \"$OUT/requeued\"\n"} {
+			this, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(this, s.Program); err != nil {
+				t.Fatal(err)
+			}
+			for file, text := range map[string]string{path: string(s.ShardsScript()), filepath.Join(dir, "scontrol"): "#!/bin/bash\necho \"$@\" > \"$SHARD_OUT/requeued\"\n"} {
 				if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
 					t.Fatal(err)
 				}
 			}
 			script := exec.Command("bash", path)
-			script.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "OUT="+dir, "WAIT="+c.wait, "CODE="+c.code,
+			script.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "SHARD_OUT="+dir, "WAIT="+strconv.Itoa(len(c.signals)), "CODE="+c.code,
 				"SLURM_CPUS_PER_TASK=3", "SLURM_RESTART_COUNT="+c.restart, "SLURM_ARRAY_JOB_ID=17", "SLURM_ARRAY_TASK_ID=1")
 			if err := script.Start(); err != nil {
 				t.Fatal(err)
 			}
 			for i, signal := range c.signals {
 				for { // until the program waits for the next one, or the test runs out of time
-					if terms, _ := os.ReadFile(filepath.Join(dir, "terms")); len(terms) >= i && exists(dir, "ready") {
+					if got, _ := os.ReadFile(filepath.Join(dir, "ready")); string(got) == strconv.Itoa(i) {
 						break
 					}
+					time.Sleep(time.Millisecond)
 				}
 				if err := script.Process.Signal(signal); err != nil {
 					t.Fatal(err)
@@ -135,10 +163,10 @@ func TestShardsScriptRuns(t *testing.T) {
 				t.Errorf("exit code %d, want %d", code, c.want)
 			}
 			args, _ := os.ReadFile(filepath.Join(dir, "args"))
-			if want := "bench|--model|a b.gguf|--langs||--run|" + s.Run + "|--shard|slurm:1|"; string(args) != want {
+			if want := "bench|--model|a b.gguf|--langs||--run|" + s.Run + "|--shard|slurm:1"; string(args) != want {
 				t.Errorf("the program was given %q, want %q", args, want)
 			}
-			if threads, _ := os.ReadFile(filepath.Join(dir, "threads")); string(threads) != "3\n" {
+			if threads, _ := os.ReadFile(filepath.Join(dir, "threads")); string(threads) != "3" {
 				t.Errorf("GOMAXPROCS is %q", threads)
 			}
 			requeued, _ := os.ReadFile(filepath.Join(dir, "requeued"))
