@@ -312,7 +312,7 @@ func TestResumeWithSettings(t *testing.T) {
 // command that it prints.
 func interrupted(t *testing.T, c *exec.Cmd, dir string) string {
 	t.Helper()
-	kept := waitForGame(dir)
+	kept := storedGames(dir)
 	out, err := c.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -323,7 +323,7 @@ func interrupted(t *testing.T, c *exec.Cmd, dir string) string {
 	var errs bytes.Buffer
 	read := make(chan struct{})
 	go func() { errs.ReadFrom(out); close(read) }()
-	for ended := false; !ended && waitForGame(dir) == kept; {
+	for ended := false; !ended && storedGames(dir) == kept; {
 		select {
 		case <-read:
 			ended = true

@@ -221,10 +221,12 @@ func TestStopAndResume(t *testing.T) {
 		if err := waitForGames(ended, dir, 1); err != errAlive {
 			t.Fatalf("%v: it ended early: %v, %s", signal, err, stderr.String())
 		}
+		c.Process.Signal(syscall.SIGSTOP) // or it may be at its end before the second process has begun
 		if second := selfplay("", randomArgs("--quiet", "--run", dir)...); second.code != 1 || !strings.Contains(second.stderr, dir+" is being written by another process") || strings.Count(second.stderr, "selfplay: ") != 1 {
 			t.Errorf("a second process: exit code %d: %s", second.code, second.stderr)
 		}
 		c.Process.Signal(signal)
+		c.Process.Signal(syscall.SIGCONT)
 		<-ended
 		kept := storedGames(dir)
 		if code := c.ProcessState.ExitCode(); code != 1 || kept == 0 || kept == 2400 {

@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // The test binary is the program itself when the first variable is set, so that
@@ -170,14 +169,13 @@ func TestInterrupt(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for waitForGame(dir) == 0 {
-		if c.ProcessState != nil {
-			t.Fatalf("it ended early: %s", errs.String())
-		}
-		time.Sleep(20 * time.Millisecond)
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	if err := waitForGames(ended, dir, 1); err != errAlive {
+		t.Fatalf("it ended early: %v, %s", err, errs.String())
 	}
 	c.Process.Signal(os.Interrupt)
-	c.Wait()
+	<-ended
 	if code := c.ProcessState.ExitCode(); code != 1 {
 		t.Fatalf("exit code %d after an interrupt: %s", code, errs.String())
 	}
@@ -186,7 +184,7 @@ func TestInterrupt(t *testing.T) {
 	if err := json.Unmarshal(timeline, &events); err != nil || events[0].Name != "process_name" || !bytes.Contains(timeline, []byte(`"decode_rows":2`)) {
 		t.Errorf("the timeline: %v in %.300s", err, timeline)
 	}
-	kept := waitForGame(dir)
+	kept := storedGames(dir)
 	_, rest, ok := strings.Cut(errs.String(), "resume with: ")
 	command, _, _ := strings.Cut(rest, "\n")
 	if !ok || kept == 0 || kept == 16 {
@@ -199,16 +197,6 @@ func TestInterrupt(t *testing.T) {
 	if n := strings.Count(export(t, dir), "\n"); n != 16 {
 		t.Errorf("%d games after resuming, want 16", n)
 	}
-}
-
-// waitForGame says how many games a run holds by now.
-func waitForGame(dir string) int {
-	r := selfplay("", "report", dir, "--json")
-	var rep struct{ Games int }
-	if r.code != 0 || json.Unmarshal([]byte(r.stdout), &rep) != nil {
-		return 0
-	}
-	return rep.Games
 }
 
 // TestMemory: weights, planned cache and 300 MB on top is all that a run takes.

@@ -208,7 +208,7 @@ func startReplicas(t *testing.T, dir string) (group int, stderr *bytes.Buffer, w
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for waitForGame(dir) == 0 {
+	for storedGames(dir) == 0 {
 		if syscall.Kill(c.Process.Pid, 0) != nil {
 			t.Fatalf("it ended early: %s", stderr)
 		}

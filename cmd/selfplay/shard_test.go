@@ -147,11 +147,11 @@ func TestTerminated(t *testing.T) {
 		t.Fatal(err)
 	}
 	shard := filepath.Join(run, "shard-0001-of-0002")
-	for waitForGame(shard) == 0 {
-		time.Sleep(5 * time.Millisecond) // or the test runs out of time
-	}
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
+	if err := waitForGames(ended, shard, 1); err != errAlive {
+		t.Fatalf("it ended early: %v, %s", err, stderr.String())
+	}
 	for done := false; !done; time.Sleep(time.Millisecond) { // again and again, as Slurm and scripts together may
 		select {
 		case <-ended:
@@ -163,7 +163,7 @@ func TestTerminated(t *testing.T) {
 	if code := c.ProcessState.ExitCode(); code != 1 || stdout.Len() > 0 {
 		t.Fatalf("exit code %d, %s%s", code, stderr.String(), stdout.String())
 	}
-	kept := waitForGame(shard)
+	kept := storedGames(shard)
 	told := regexp.MustCompile(`stopped \(.*\): (\d+) of 24 games have ended and are kept in `).FindStringSubmatch(stderr.String())
 	if told == nil || told[1] != strconv.Itoa(kept) || kept == 0 || kept == 24 {
 		t.Fatalf("%d games are kept: %s", kept, stderr.String())
