@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -100,9 +101,12 @@ func saidOf(t *testing.T, p *exec.Cmd) *bufio.Scanner {
 func TestTerminalCloses(t *testing.T) {
 	dir := t.TempDir()
 	log := filepath.Join(dir, "log")
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP) // else what nohup keeps from the tests is kept from the program, too
 	x := startOnTerminal(t, 80, 24, child("bench", "--model", "synthetic:qwen3-tiny", "--games", "Nim", "--langs", "en", "--n", "1000",
 		"--max-tokens", "4", "--slots", "2", "--context", "2000", "--run", filepath.Join(dir, "run"), "--log", log))
 	x.until("view with ended games", func(s string) bool { return endedOn(s) > 0 })
+	signal.Stop(hangups)
 	x.pty.Close()
 	x.tty.Close()
 	for range x.output {
