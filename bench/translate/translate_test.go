@@ -339,6 +339,30 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestFolderInUse: a folder that another process has, or with a log that is damaged, is
+// refused in one line, and another process may have it after that.
+func TestFolderInUse(t *testing.T) {
+	dir := t.TempDir()
+	f := openFolder(t, dir)
+	if _, err := OpenFolder(dir); err == nil || !strings.Contains(err.Error(), translatedName+" is being written by another process") {
+		t.Errorf("opened twice: %v", err)
+	}
+	f.Close()
+	for _, name := range []string{translatedName, judgedName, backName} {
+		log := filepath.Join(dir, name)
+		if err := os.WriteFile(log, []byte("{}\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenFolder(dir); err == nil || !strings.Contains(err.Error(), log+" is damaged in line 1") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := os.Truncate(log, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	openFolder(t, dir)
+}
+
 // TestSourceStays: in the place where the English files lie already, they are not
 // written anew.
 func TestSourceStays(t *testing.T) {
