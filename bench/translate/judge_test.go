@@ -303,6 +303,10 @@ func TestFaultsArePut(t *testing.T) {
 	if got, ok := withFault(g, "de", "term", rng); !ok || !strings.Contains(got, "Brett") && !strings.Contains(got, "leer") {
 		t.Errorf("%q", got)
 	}
+	g.in["de"] = "Nichts ist mehr übrig." // of time, not of an amount
+	if got, ok := withFault(g, "de", "quantifier", rng); ok {
+		t.Errorf("%q", got)
+	}
 	g.in = map[string]string{"sw": "Nimm."}
 	for _, kind := range Kinds {
 		if got, ok := withFault(g, "sw", kind, rng); ok && kind != "term" {
