@@ -105,7 +105,7 @@ func TestEqualPairs(t *testing.T) {
 	texts := []Text{{"Chess", "a", "You win."}, {"Chess", "b", "You win."}, {"Chess", "c", "You lose."}}
 	given := []Candidate{{"Chess", "a", "de", "Du gewinnst."}, {"Chess", "b", "de", "Du gewinnst."}, {"Chess", "c", "de", "Du verlierst."}}
 	tr := &Translator{Folder: f, Lang: "de", Name: "German", Texts: texts, By: "x"}
-	if _, err := tr.Take(given); err != nil {
+	if _, _, err := tr.Take(given); err != nil {
 		t.Fatal(err)
 	}
 	var asked []asking.Question
