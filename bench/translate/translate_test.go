@@ -170,6 +170,25 @@ func TestFailing(t *testing.T) {
 	}
 }
 
+// TestStubborn: a text that the checks refuse, the last time too, stays in English,
+// though its signs are whole.
+func TestStubborn(t *testing.T) {
+	good, texts := perfect(t)
+	texts = only(texts, "Nim")
+	f := openFolder(t, t.TempDir())
+	res := germanBy(t, f, func(q asking.Question) asking.Answer {
+		return says(strings.Replace(good(q).Text, closeMark, " 77 хорошо"+closeMark, 1))
+	}, texts)
+	for _, e := range f.entries {
+		if e.Text != "" || len(e.Tries) != MostSeeds {
+			t.Errorf("%s %s is %q after %d tries", e.Key, e.English, e.Text, len(e.Tries))
+		}
+	}
+	if r := res.Record; r.English != len(texts) || r.Translated != 0 || res.Reasons["number"] != len(texts) || res.Reasons["script"] != len(texts) {
+		t.Errorf("%+v", res)
+	}
+}
+
 func TestCheckTerm(t *testing.T) {
 	for called, want := range map[string]string{
 		"Kommandant Alpha": "", "Commander Alpha": "",
