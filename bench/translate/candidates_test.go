@@ -29,6 +29,13 @@ func TestCandidates(t *testing.T) {
 	if res.Record.English != 2 || res.Reasons["missing"] != 1 || res.Reasons["placeholder"] != 1 || len(res.Record.Seeds) > 0 || res.Record.Translator != "de.jsonl" {
 		t.Errorf("%+v", res)
 	}
+	// What was refused before is not looked at again.
+	if _, _, err := tr.Take(given); err != nil {
+		t.Error(err)
+	}
+	if e, _ := f.entry("de", texts[1]); len(e.Tries) != 1 {
+		t.Errorf("%+v", e.Tries)
+	}
 	// A model is asked for what there is no candidate for, and for that alone.
 	if _, open := tr.open(); !slices.Equal(open, texts[2:3]) {
 		t.Errorf("a model is asked for %v", open)

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"selfplay/bench"
 	"selfplay/bench/asking"
 	"selfplay/locales"
 	"selfplay/locales/tier"
@@ -375,5 +376,32 @@ func TestCalibrate(t *testing.T) {
 		if s, _ := ReadSight(dir, judgeOne, "zh"); !slices.Equal(s.Langs, []string{"zh"}) {
 			t.Errorf("%v", s.Langs)
 		}
+	}
+}
+
+// TestDoubt: a judge is doubted for what its intervals leave open, by hand: 5 of 10 is
+// [24, 76] %, 9 of 10 is [60, 98] %, 40 of 40 is [91, 100] %, 20 of 40 is [35, 65] %.
+func TestDoubt(t *testing.T) {
+	for _, test := range []struct {
+		sens, spec bench.Share
+		want       string
+	}{
+		{bench.Share{}, bench.Share{Count: 40, Of: 40}, "was never calibrated"},
+		{bench.Share{Count: 9, Of: 10}, bench.Share{}, "was never calibrated"},
+		{bench.Share{Count: 9, Of: 10}, bench.Share{Count: 40, Of: 40}, ""},
+		{bench.Share{Count: 5, Of: 10}, bench.Share{Count: 40, Of: 40}, "may miss every other fault"},
+		{bench.Share{Count: 9, Of: 10}, bench.Share{Count: 20, Of: 40}, "is not known to be better than a guess"},
+	} {
+		if got := (Sight{Sensitivity: test.sens, Specificity: test.spec}).Doubt(); got != test.want {
+			t.Errorf("%+v: %q, want %q", test, got, test.want)
+		}
+	}
+}
+
+// TestOtherForm: what a judge said to a question of another form is not counted.
+func TestOtherForm(t *testing.T) {
+	lines := []Seen{{Form: form, Lang: "de", English: "a", Text: "b", Faithful: true}, {Form: form + 1, Lang: "de", English: "a", Text: "c"}}
+	if s := newCalibration(nil, lines).SightIn(nil); s.Specificity != (bench.Share{Count: 1, Of: 1}) {
+		t.Errorf("%+v", s)
 	}
 }
