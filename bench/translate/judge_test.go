@@ -1,9 +1,11 @@
 package translate
 
 import (
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -205,25 +207,61 @@ func TestFlagged(t *testing.T) {
 func TestReview(t *testing.T) {
 	f, texts := judgedFolder(t)
 	file := filepath.Join(f.Dir, locales.Common, locales.RecordFile+".json")
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	records, err := tier.Parse(data)
+	records, err := readRecords(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := records["de"]
 	r.Review = &tier.Review{Who: "a reader", When: "in May"}
-	if err := tier.Update(file, "de", r); err != nil {
-		t.Fatal(err)
-	}
+	writeRecords(t, file, map[string]tier.Record{"de": r})
 	if res := finished(t, f, texts); res.Record.Tier != tier.A {
 		t.Errorf("%+v", res)
 	}
 	judgedBy(t, f, texts, judgeOne, keen)
 	if res := finished(t, f, texts); res.Record.Tier != tier.E || !strings.Contains(res.Review, "a reader") {
 		t.Errorf("%+v", res)
+	}
+}
+
+func writeRecords(t *testing.T, file string, records map[string]tier.Record) {
+	t.Helper()
+	data, err := tier.Format(records)
+	if err == nil {
+		err = os.WriteFile(file, data, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRecordsOfOthers: the record of another language stays, and a file that cannot be
+// read is not replaced.
+func TestRecordsOfOthers(t *testing.T) {
+	f, texts := judgedFolder(t)
+	file := filepath.Join(f.Dir, locales.Common, locales.RecordFile+".json")
+	other := tier.Record{Tier: tier.A, Date: day, SHA256: strings.Repeat("0a", 32), Review: &tier.Review{Who: "a reader", When: "in May"}}
+	writeRecords(t, file, map[string]tier.Record{"sw": other})
+	finished(t, f, texts)
+	if records, err := readRecords(file); err != nil || len(records) != 2 || !reflect.DeepEqual(records["sw"], other) {
+		t.Errorf("%+v, %v", records, err)
+	}
+	for name, damage := range map[string]func() error{
+		"broken": func() error { return os.WriteFile(file, []byte("{"), 0o644) },
+		"large":  func() error { return os.Truncate(file, 1<<40) },
+		"device": func() error { return errors.Join(os.Remove(file), os.Symlink("/dev/zero", file)) },
+	} {
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := os.Lstat(file)
+		if _, err := f.Finish("de", "German", day); err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after, err := os.Lstat(file); err != nil || after.Size() != before.Size() || after.Mode() != before.Mode() {
+			t.Errorf("%s: it became %v, %v", name, after, err)
+		}
+		os.Remove(file)
+		writeRecords(t, file, nil)
 	}
 }
 
