@@ -112,7 +112,8 @@ var textFaults = []struct{ lang, english, text, want string }{
 	{"zh-HK", "You win", "你贏了，在台北的後面乾杯", ""}, // those in both are of either
 	{"zh", "You win", "你赢了，在台北的后面干杯", ""},
 	{"zh", "The sign 贏", "符号贏", ""},
-	{"yue", "You win", "你贏咗喇，嗰個係我嘅。", ""},
+	{"yue", "You win", "你贏咗㗎，嗰個係我嘅。", ""},
+	{"zh", "You win", "刘䶮赢了", ""}, // 䶮 is in neither
 	{"yue", "You win", "nei yeng zo", "warning script: \"nei\" is not written as the language is; write it in Han"},
 	{"ja", "You win", "学校で發見", ""},
 	// Languages that are in the Unicode consortium's table and not in ours.
