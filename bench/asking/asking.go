@@ -7,6 +7,7 @@ package asking
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -124,8 +125,8 @@ func (q *queue) answered(j scheduler.Job, turns []scheduler.Turn) {
 		q.err = err
 		q.stop(err)
 	}
-	if further != nil {
-		q.waiting = append(q.waiting, *further)
+	if further != nil { // first, so that what began is finished before more begins: a stop loses less
+		q.waiting = slices.Insert(q.waiting, 0, *further)
 	}
 }
 

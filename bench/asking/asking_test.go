@@ -38,15 +38,17 @@ func some(n int) (all []Question) {
 }
 
 // TestFurther: questions that come of answers are asked like the others, until none
-// comes.
+// comes, and before those that wait.
 func TestFurther(t *testing.T) {
 	answers := make(map[string]string)
+	var order []string
 	echo := policy(func(user string, _ func(int) int) string { return "<think>hm</think> said " + user })
 	err := by(echo, 3)(t.Context(), some(200), func(q Question, a Answer) (*Question, error) {
 		if answers[q.ID] != "" {
 			t.Errorf("%s is answered twice", q.ID)
 		}
 		answers[q.ID] = a.Text
+		order = append(order, q.ID)
 		if name, ok := strings.CutSuffix(q.ID, "/1"); ok && strings.HasSuffix(name, "7") {
 			return &Question{ID: name + "/2", User: "again " + q.User}, nil
 		}
@@ -54,6 +56,9 @@ func TestFurther(t *testing.T) {
 	})
 	if err != nil || len(answers) != 220 || answers["q7/1"] != "said 7" || answers["q7/2"] != "said again 7" {
 		t.Errorf("%v, %d answers, %q", err, len(answers), answers["q7/2"])
+	}
+	if slices.Index(order, "q7/2") > slices.Index(order, "q197/1") {
+		t.Errorf("asked in the order %v", order)
 	}
 	if err := by(echo, 1)(t.Context(), nil, nil); err != nil {
 		t.Error(err)

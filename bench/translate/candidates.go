@@ -2,6 +2,7 @@ package translate
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,10 +66,11 @@ func readCandidate(line []byte) (c Candidate, err error) {
 }
 
 // Take finishes texts by candidates in place of a model. A text that was left in
-// English gets a new one tried, too. unknown are those of no text.
-func (t *Translator) Take(candidates []Candidate) (unknown int, err error) {
+// English gets a new one tried, too. unknown are those of no text, and late those of
+// texts that have another translation, which stays.
+func (t *Translator) Take(candidates []Candidate) (unknown, late int, err error) {
 	if err := t.copy(); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	given := make(map[[2]string]string)
 	for _, c := range candidates {
@@ -82,11 +84,14 @@ func (t *Translator) Take(candidates []Candidate) (unknown int, err error) {
 		if ok {
 			unknown--
 		}
+		if e, _ := t.Folder.entry(t.Lang, text); ok && (e.Text != "" || e.Copied) && candidate != cmp.Or(e.Text, text.English) {
+			late++
+		}
 		if err := t.take(text, candidate, ok); err != nil {
-			return unknown, err
+			return unknown, late, err
 		}
 	}
-	return unknown, nil
+	return unknown, late, nil
 }
 
 // take finishes one text, unless it is.

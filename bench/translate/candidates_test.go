@@ -21,22 +21,29 @@ func TestCandidates(t *testing.T) {
 	given = append(slices.Delete(given, 2, 3), Candidate{"Nim", "no.such", "de", "x"}, Candidate{"Nim", "outcome.win", "fr", "y"})
 	f := openFolder(t, t.TempDir())
 	tr := &Translator{Folder: f, Lang: "de", Name: "German", Texts: texts, By: "de.jsonl"}
-	unknown, err := tr.Take(given)
-	if err != nil || unknown != 1 {
-		t.Errorf("%v, %d unknown", err, unknown)
+	unknown, late, err := tr.Take(given)
+	if err != nil || unknown != 1 || late != 0 {
+		t.Errorf("%v, %d unknown, %d late", err, unknown, late)
 	}
 	res := finished(t, f, texts)
 	if res.Record.English != 2 || res.Reasons["missing"] != 1 || res.Reasons["placeholder"] != 1 || len(res.Record.Seeds) > 0 || res.Record.Translator != "de.jsonl" {
 		t.Errorf("%+v", res)
 	}
+	// What was refused before is not looked at again.
+	if _, _, err := tr.Take(given); err != nil {
+		t.Error(err)
+	}
+	if e, _ := f.entry("de", texts[1]); len(e.Tries) != 1 {
+		t.Errorf("%+v", e.Tries)
+	}
 	// A model is asked for what there is no candidate for, and for that alone.
 	if _, open := tr.open(); !slices.Equal(open, texts[2:3]) {
 		t.Errorf("a model is asked for %v", open)
 	}
-	// Better ones for those that are English are taken, others are not looked at.
-	unknown, err = tr.Take([]Candidate{bad, missing, {texts[0].Game, texts[0].Key, "de", "Anderes."}})
-	if res := finished(t, f, texts); err != nil || unknown != 0 || res.Record.English != 0 {
-		t.Errorf("%v %d %+v", err, unknown, res)
+	// Better ones for those that are English are taken, others are not looked at, and told.
+	unknown, late, err = tr.Take([]Candidate{bad, missing, given[2], {texts[0].Game, texts[0].Key, "de", "Anderes."}})
+	if res := finished(t, f, texts); err != nil || unknown != 0 || late != 1 || res.Record.English != 0 {
+		t.Errorf("%v %d %d %+v", err, unknown, late, res)
 	}
 	if e, _ := f.entry("de", texts[0]); e.Text == "Anderes." {
 		t.Error("a finished text was replaced")

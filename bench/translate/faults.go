@@ -29,7 +29,7 @@ type reversed struct{ negation, quantifier []string } // old, new, old, new, ...
 
 var reversals = map[string]reversed{
 	"ar": {[]string{"يفوز", "يخسر", "تفوز", "تخسر", "الفائز", "الخاسر"}, []string{"على الأقل", "على الأكثر", "أكثر", "أقل"}},
-	"de": {[]string{"gewinnt", "verliert", "gewinnst", "verlierst", "gewonnen", "verloren"}, []string{"mindestens", "höchstens", "mehr", "weniger"}},
+	"de": {[]string{"gewinnt", "verliert", "gewinnst", "verlierst", "gewonnen", "verloren"}, []string{"mindestens", "höchstens", "oder mehr", "oder weniger", "mehr Chips", "weniger Chips", "mehr Runden", "weniger Runden"}},
 	"es": {[]string{"gana", "pierde", "Gana", "Pierde", "Ganas", "Pierdes"}, []string{"al menos", "como mucho", "más", "menos"}},
 	"fr": {[]string{"gagne", "perd", "Gagne", "Perd", "gagnez", "perdez"}, []string{"au moins", "au plus", "le plus de", "le moins de", "plus de jetons", "moins de jetons"}},
 	"he": {[]string{"מנצח", "מפסיד", "וניצח", "והפסיד", "ניצח", "הפסיד"}, []string{"לפחות", "לכל היותר", "יותר", "פחות"}},

@@ -36,30 +36,34 @@ type Folder struct {
 }
 
 // OpenFolder opens a folder, and makes it if it is not there.
-func OpenFolder(dir string) (f *Folder, err error) {
+func OpenFolder(dir string) (*Folder, error) {
 	if set, err := locales.Open(dir); err == nil && !set.Ours() {
 		return nil, fmt.Errorf("%s is a TextArena checkout, whose files lie otherwise: choose another folder", dir)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("the folder %s cannot be made: %w", dir, err)
 	}
-	f = &Folder{Dir: dir, entries: make(map[textKey]Entry), verdicts: make(map[verdictKey]Verdict), backs: make(map[backKey]Back)}
-	defer func() {
-		if err != nil {
-			f.Close()
-		}
-	}()
-	var entries []Entry
-	if f.log, entries, err = asking.OpenLog(filepath.Join(dir, translatedName), Entry.check); err != nil {
+	f := &Folder{Dir: dir, entries: make(map[textKey]Entry), verdicts: make(map[verdictKey]Verdict), backs: make(map[backKey]Back)}
+	if err := f.open(); err != nil {
+		f.Close() // those of the logs that are open
 		return nil, err
+	}
+	return f, nil
+}
+
+// open opens the logs and takes up what they hold.
+func (f *Folder) open() (err error) {
+	var entries []Entry
+	if f.log, entries, err = asking.OpenLog(filepath.Join(f.Dir, translatedName), Entry.check); err != nil {
+		return err
 	}
 	var verdicts []Verdict
-	if f.judging, verdicts, err = asking.OpenLog(filepath.Join(dir, judgedName), Verdict.check); err != nil {
-		return nil, err
+	if f.judging, verdicts, err = asking.OpenLog(filepath.Join(f.Dir, judgedName), Verdict.check); err != nil {
+		return err
 	}
 	var backs []Back
-	if f.backward, backs, err = asking.OpenLog(filepath.Join(dir, backName), Back.check); err != nil {
-		return nil, err
+	if f.backward, backs, err = asking.OpenLog(filepath.Join(f.Dir, backName), Back.check); err != nil {
+		return err
 	}
 	for _, e := range entries {
 		f.entries[e.key()] = e
@@ -70,7 +74,7 @@ func OpenFolder(dir string) (f *Folder, err error) {
 	for _, b := range backs {
 		f.backs[b.key()] = b
 	}
-	return f, nil
+	return nil
 }
 
 // OpenTranslated opens a folder that has translations.

@@ -1,14 +1,17 @@
 package translate
 
 import (
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"selfplay/bench"
 	"selfplay/bench/asking"
 	"selfplay/locales"
 	"selfplay/locales/tier"
@@ -105,7 +108,7 @@ func TestEqualPairs(t *testing.T) {
 	texts := []Text{{"Chess", "a", "You win."}, {"Chess", "b", "You win."}, {"Chess", "c", "You lose."}}
 	given := []Candidate{{"Chess", "a", "de", "Du gewinnst."}, {"Chess", "b", "de", "Du gewinnst."}, {"Chess", "c", "de", "Du verlierst."}}
 	tr := &Translator{Folder: f, Lang: "de", Name: "German", Texts: texts, By: "x"}
-	if _, err := tr.Take(given); err != nil {
+	if _, _, err := tr.Take(given); err != nil {
 		t.Fatal(err)
 	}
 	var asked []asking.Question
@@ -204,25 +207,61 @@ func TestFlagged(t *testing.T) {
 func TestReview(t *testing.T) {
 	f, texts := judgedFolder(t)
 	file := filepath.Join(f.Dir, locales.Common, locales.RecordFile+".json")
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	records, err := tier.Parse(data)
+	records, err := readRecords(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := records["de"]
 	r.Review = &tier.Review{Who: "a reader", When: "in May"}
-	if err := tier.Update(file, "de", r); err != nil {
-		t.Fatal(err)
-	}
+	writeRecords(t, file, map[string]tier.Record{"de": r})
 	if res := finished(t, f, texts); res.Record.Tier != tier.A {
 		t.Errorf("%+v", res)
 	}
 	judgedBy(t, f, texts, judgeOne, keen)
 	if res := finished(t, f, texts); res.Record.Tier != tier.E || !strings.Contains(res.Review, "a reader") {
 		t.Errorf("%+v", res)
+	}
+}
+
+func writeRecords(t *testing.T, file string, records map[string]tier.Record) {
+	t.Helper()
+	data, err := tier.Format(records)
+	if err == nil {
+		err = os.WriteFile(file, data, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRecordsOfOthers: the record of another language stays, and a file that cannot be
+// read is not replaced.
+func TestRecordsOfOthers(t *testing.T) {
+	f, texts := judgedFolder(t)
+	file := filepath.Join(f.Dir, locales.Common, locales.RecordFile+".json")
+	other := tier.Record{Tier: tier.A, Date: day, SHA256: strings.Repeat("0a", 32), Review: &tier.Review{Who: "a reader", When: "in May"}}
+	writeRecords(t, file, map[string]tier.Record{"sw": other})
+	finished(t, f, texts)
+	if records, err := readRecords(file); err != nil || len(records) != 2 || !reflect.DeepEqual(records["sw"], other) {
+		t.Errorf("%+v, %v", records, err)
+	}
+	for name, damage := range map[string]func() error{
+		"broken": func() error { return os.WriteFile(file, []byte("{"), 0o644) },
+		"large":  func() error { return os.Truncate(file, 1<<40) },
+		"device": func() error { return errors.Join(os.Remove(file), os.Symlink("/dev/zero", file)) },
+	} {
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := os.Lstat(file)
+		if _, err := f.Finish("de", "German", day); err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after, err := os.Lstat(file); err != nil || after.Size() != before.Size() || after.Mode() != before.Mode() {
+			t.Errorf("%s: it became %v, %v", name, after, err)
+		}
+		os.Remove(file)
+		writeRecords(t, file, nil)
 	}
 }
 
@@ -303,6 +342,10 @@ func TestFaultsArePut(t *testing.T) {
 	if got, ok := withFault(g, "de", "term", rng); !ok || !strings.Contains(got, "Brett") && !strings.Contains(got, "leer") {
 		t.Errorf("%q", got)
 	}
+	g.in["de"] = "Nichts ist mehr übrig." // of time, not of an amount
+	if got, ok := withFault(g, "de", "quantifier", rng); ok {
+		t.Errorf("%q", got)
+	}
 	g.in = map[string]string{"sw": "Nimm."}
 	for _, kind := range Kinds {
 		if got, ok := withFault(g, "sw", kind, rng); ok && kind != "term" {
@@ -371,5 +414,32 @@ func TestCalibrate(t *testing.T) {
 		if s, _ := ReadSight(dir, judgeOne, "zh"); !slices.Equal(s.Langs, []string{"zh"}) {
 			t.Errorf("%v", s.Langs)
 		}
+	}
+}
+
+// TestDoubt: a judge is doubted for what its intervals leave open, by hand: 5 of 10 is
+// [24, 76] %, 9 of 10 is [60, 98] %, 40 of 40 is [91, 100] %, 20 of 40 is [35, 65] %.
+func TestDoubt(t *testing.T) {
+	for _, test := range []struct {
+		sens, spec bench.Share
+		want       string
+	}{
+		{bench.Share{}, bench.Share{Count: 40, Of: 40}, "was never calibrated"},
+		{bench.Share{Count: 9, Of: 10}, bench.Share{}, "was never calibrated"},
+		{bench.Share{Count: 9, Of: 10}, bench.Share{Count: 40, Of: 40}, ""},
+		{bench.Share{Count: 5, Of: 10}, bench.Share{Count: 40, Of: 40}, "may miss every other fault"},
+		{bench.Share{Count: 9, Of: 10}, bench.Share{Count: 20, Of: 40}, "is not known to be better than a guess"},
+	} {
+		if got := (Sight{Sensitivity: test.sens, Specificity: test.spec}).Doubt(); got != test.want {
+			t.Errorf("%+v: %q, want %q", test, got, test.want)
+		}
+	}
+}
+
+// TestOtherForm: what a judge said to a question of another form is not counted.
+func TestOtherForm(t *testing.T) {
+	lines := []Seen{{Form: form, Lang: "de", English: "a", Text: "b", Faithful: true}, {Form: form + 1, Lang: "de", English: "a", Text: "c"}}
+	if s := newCalibration(nil, lines).SightIn(nil); s.Specificity != (bench.Share{Count: 1, Of: 1}) {
+		t.Errorf("%+v", s)
 	}
 }

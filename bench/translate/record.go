@@ -1,6 +1,9 @@
 package translate
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -8,6 +11,7 @@ import (
 	"selfplay/inference/files"
 	"selfplay/locales"
 	"selfplay/locales/tier"
+	"selfplay/locales/wholefile"
 )
 
 // A Result is what became of the texts of one language.
@@ -72,18 +76,41 @@ func (f *Folder) Finish(lang, name, day string) (Result, error) {
 		return res, err
 	}
 	file := filepath.Join(f.Dir, locales.Common, locales.RecordFile+".json")
-	if data, err := files.Read(file, mostFile); err == nil {
-		old, err := tier.Parse(data)
-		if review := old[lang].Review; err == nil && review != nil {
-			if old[lang].SHA256 == r.SHA256 {
-				r.Review = review
-			} else {
-				res.Review = "the review by " + review.Who + " was of other texts and no longer counts"
-			}
+	records, err := readRecords(file)
+	if err != nil {
+		return res, err
+	}
+	if old := records[lang]; old.Review != nil {
+		if old.SHA256 == r.SHA256 {
+			r.Review = old.Review
+		} else {
+			res.Review = "the review by " + old.Review.Who + " was of other texts and no longer counts"
 		}
 	}
 	r.Tier = tier.Of(*r)
-	return res, tier.Update(file, lang, *r)
+	records[lang] = *r
+	data, err := tier.Format(records)
+	if err != nil {
+		return res, fmt.Errorf("%s: %w", file, err)
+	}
+	return res, wholefile.Bytes(file, data)
+}
+
+// readRecords reads a record file, which need not be there. The other languages keep
+// theirs, so one that cannot be read is not replaced.
+func readRecords(file string) (map[string]tier.Record, error) {
+	data, err := files.Read(file, mostFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return make(map[string]tier.Record), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s (%w): replace it", file, wholefile.Cause(err))
+	}
+	records, err := tier.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return records, nil
 }
 
 // flagged are games with errors that remain.

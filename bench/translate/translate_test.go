@@ -170,6 +170,25 @@ func TestFailing(t *testing.T) {
 	}
 }
 
+// TestStubborn: a text that the checks refuse, the last time too, stays in English,
+// though its signs are whole.
+func TestStubborn(t *testing.T) {
+	good, texts := perfect(t)
+	texts = only(texts, "Nim")
+	f := openFolder(t, t.TempDir())
+	res := germanBy(t, f, func(q asking.Question) asking.Answer {
+		return says(strings.Replace(good(q).Text, closeMark, " 77 хорошо"+closeMark, 1))
+	}, texts)
+	for _, e := range f.entries {
+		if e.Text != "" || len(e.Tries) != MostSeeds {
+			t.Errorf("%s %s is %q after %d tries", e.Key, e.English, e.Text, len(e.Tries))
+		}
+	}
+	if r := res.Record; r.English != len(texts) || r.Translated != 0 || res.Reasons["number"] != len(texts) || res.Reasons["script"] != len(texts) {
+		t.Errorf("%+v", res)
+	}
+}
+
 func TestCheckTerm(t *testing.T) {
 	for called, want := range map[string]string{
 		"Kommandant Alpha": "", "Commander Alpha": "",
@@ -337,6 +356,30 @@ func TestResume(t *testing.T) {
 	if _, rest := tr.Rest(); len(rest) != 1 {
 		t.Errorf("%d open", len(rest))
 	}
+}
+
+// TestFolderInUse: a folder that another process has, or with a log that is damaged, is
+// refused in one line, and another process may have it after that.
+func TestFolderInUse(t *testing.T) {
+	dir := t.TempDir()
+	f := openFolder(t, dir)
+	if _, err := OpenFolder(dir); err == nil || !strings.Contains(err.Error(), translatedName+" is being written by another process") {
+		t.Errorf("opened twice: %v", err)
+	}
+	f.Close()
+	for _, name := range []string{translatedName, judgedName, backName} {
+		log := filepath.Join(dir, name)
+		if err := os.WriteFile(log, []byte("{}\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenFolder(dir); err == nil || !strings.Contains(err.Error(), log+" is damaged in line 1") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := os.Truncate(log, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	openFolder(t, dir)
 }
 
 // TestSourceStays: in the place where the English files lie already, they are not

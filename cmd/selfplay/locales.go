@@ -132,11 +132,15 @@ func localesCheckCommand() *cobra.Command {
   selfplay locales check my-locales/ --json`,
 		Args: asUsage(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			set, err := openLocales(strings.Join(args, ""))
-			if err != nil {
-				return err
+			set := locales.Embedded()
+			if len(args) > 0 {
+				var err error
+				if set, err = locales.Open(args[0]); err != nil {
+					return usageError{err}
+				}
 			}
 			rep := locales.Checker{Set: set, Play: games.PlayExamples}.Run()
+			var err error
 			if asJSON {
 				err = printJSON(c.OutOrStdout(), rep)
 			} else {

@@ -199,12 +199,15 @@ func (f *translateFlags) take(c *cobra.Command, t *translate.Translator) error {
 		return err
 	}
 	t.By = filepath.Base(f.candidates)
-	unknown, err := t.Take(candidates)
+	unknown, late, err := t.Take(candidates)
 	if err != nil {
 		return err
 	}
 	if unknown > 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "selfplay: warning: %s: %d texts are of other games or keys than those asked for\n", f.candidates, unknown)
+	}
+	if late > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "selfplay: warning: %s: texts that have another translation in %s, which stays: %d; choose a new --out for these\n", f.candidates, f.out, late)
 	}
 	return finishTranslation(c.OutOrStdout(), t)
 }

@@ -87,6 +87,14 @@ func TestCandidatesAndJudges(t *testing.T) {
 	if r.code != 0 || !strings.HasPrefix(r.stdout, "Swahili in "+out+": 2 of 2 texts in the language (0 of them without words), 0 in English; tier E\n") || !strings.Contains(r.stderr, "1 texts are of other games") {
 		t.Fatalf("code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
+	other := filepath.Join(t.TempDir(), "other.jsonl")
+	if err := os.WriteFile(other, []byte(strings.Replace(swahili, "ameshinda", "alishinda", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r = selfplay("", "locales", "translate", "--locales", src, "--lang", "sw", "--candidates", other, "--out", out)
+	if want := "selfplay: warning: " + other + ": texts that have another translation in " + out + ", which stays: 1; choose a new --out for these\n"; r.code != 0 || r.stderr != want {
+		t.Errorf("code %d: %s, want %s", r.code, r.stderr, want)
+	}
 	judge := []string{"locales", "judge", out, "--model", "synthetic:qwen3-tiny", "--model", "synthetic:llama-tiny", "--max-tokens", "8", "--slots", "4", "--back", "--device", "cpu"}
 	r = selfplay("", append(judge, "--dry-run")...)
 	if r.code != 0 || !strings.HasPrefix(r.stdout, "synthetic:qwen3-tiny: 4 questions, about ") || !strings.Contains(r.stdout, "\nsynthetic:llama-tiny: 2 questions, about ") ||

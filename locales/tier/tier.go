@@ -20,14 +20,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"selfplay/locales/wholefile"
 )
 
 // A Tier is a grade of trust.
@@ -163,6 +160,9 @@ func Parse(data []byte) (map[string]Record, error) {
 	if err := d.Decode(&records); err != nil {
 		return nil, fmt.Errorf("not an object of records: %s; correct the file", strings.Join(strings.Fields(err.Error()), " "))
 	}
+	if records == nil { // null
+		records = make(map[string]Record)
+	}
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("more text after its end; remove it")
 	}
@@ -187,41 +187,4 @@ func Format(records map[string]Record) ([]byte, error) {
 	}
 	data, err := json.MarshalIndent(out, "", "  ")
 	return append(data, '\n'), err
-}
-
-// maxFile is far beyond a record of every language.
-const maxFile = 1 << 20
-
-func readFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
-		err = fmt.Errorf("%s is not a file of at most %d bytes; replace it", name, maxFile)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.ReadFile(name)
-}
-
-// Update writes one language's record into a file, which need not exist; the
-// other languages keep theirs. The file changes whole or not at all.
-func Update(name, lang string, r Record) error {
-	records := make(map[string]Record)
-	data, err := readFile(name)
-	switch {
-	case err == nil:
-		if records, err = Parse(data); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		if records == nil { // null
-			records = make(map[string]Record)
-		}
-	case !errors.Is(err, os.ErrNotExist):
-		return err
-	}
-	records[lang] = r
-	if data, err = Format(records); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return wholefile.Bytes(name, data)
 }

@@ -3,11 +3,8 @@ package tier
 import (
 	"encoding/json"
 	"maps"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -94,18 +91,12 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-func TestUpdate(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "_confidence.json")
+// What is written is read again, and has the tiers that follow.
+func TestFormat(t *testing.T) {
 	sw, ha := good(), good()
-	sw.Tier = "" // Update knows
+	sw.Tier, ha.Tier = "", "" // Format knows
 	ha.Review = &Review{"a speaker", "May"}
-	if err := Update(name, "sw", sw); err != nil {
-		t.Fatal(err)
-	}
-	if err := Update(name, "ha", ha); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(name)
+	data, err := Format(map[string]Record{"sw": sw, "ha": ha})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,33 +106,11 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("%+v, %v", records, err)
 	}
 	sw.Texts = 1
-	if err := Update(name, "sw", sw); err == nil {
-		t.Error("a wrong record is written")
+	if data, err := Format(map[string]Record{"sw": sw}); err == nil {
+		t.Errorf("a wrong record is written: %s", data)
 	}
-	if again, _ := os.ReadFile(name); string(again) != string(data) {
-		t.Errorf("the file became %s", again)
-	}
-	if err := os.WriteFile(name, []byte("{"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := Update(name, "sw", good()); err == nil || !strings.Contains(err.Error(), name) {
-		t.Errorf("a broken file is replaced: %v", err)
-	}
-}
-
-// What lies where the record should may be a pipe or a device: it is not waited for.
-func TestUpdateNoFile(t *testing.T) {
-	dir := t.TempDir()
-	pipe, device, large := filepath.Join(dir, "pipe"), filepath.Join(dir, "device"), filepath.Join(dir, "large")
-	for _, err := range []error{syscall.Mkfifo(pipe, 0o600), os.Symlink("/dev/zero", device), os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<40)} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range []string{pipe, device, large} {
-		if err := Update(name, "sw", good()); err == nil || !strings.Contains(err.Error(), name+" is not a file of at most") {
-			t.Errorf("%v", err)
-		}
+	if records, err := Parse([]byte("null")); err != nil || records == nil {
+		t.Errorf("%v, %v: no records that another can be added to", records, err)
 	}
 }
 

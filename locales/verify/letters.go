@@ -101,7 +101,7 @@ func excerptBefore(runes []rune, i int) string {
 // checkLetters goes through the words. Of a kind of fault the first is named.
 func (c *check) checkLetters() {
 	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }
-	var mixed, foreign wordFault
+	var mixed, foreign, other wordFault
 	for w := range fields(c.prose, isWord) {
 		word := w.text
 		if isASCII(word) {
@@ -111,6 +111,8 @@ func (c *check) checkLetters() {
 			mixed.add(w, letter)
 		} else if letter := foreignIn(word, c.scripts); letter != 0 && !strings.Contains(c.Original.text, word) {
 			foreign.add(w, letter)
+		} else if letter := c.otherStyle(word); letter != 0 {
+			other.add(w, letter)
 		}
 	}
 	if m := mixed; m.n > 0 {
@@ -118,9 +120,22 @@ func (c *check) checkLetters() {
 	}
 	if f := foreign; f.n > 0 {
 		c.find(Script, Warning, f.first, "%s is not written as the language is: %c is %s; write it in %s", f.words(), f.letter, scriptName(f.letter), c.scripts[0].name)
+	} else if o := other; o.n > 0 {
+		c.find(Script, Warning, o.first, "%s is not written as the language is: %c is no %s character; write it in those", o.words(), o.letter, c.style.name)
 	} else if w, ok := c.inLatin(); ok {
 		c.find(Script, Warning, w, "%q is not written as the language is; write it in %s", Excerpt(w.text, 0), c.scripts[0].name)
 	}
+}
+
+// otherStyle gives a Han character that is not of the language's style, 0 for none. The
+// English text may show one.
+func (c *check) otherStyle(word string) rune {
+	for _, r := range word {
+		if c.style != nil && c.style.foreign(r) && !strings.ContainsRune(c.Original.text, r) {
+			return r
+		}
+	}
+	return 0
 }
 
 // inLatin finds a word of a text that is all in Latin letters where the language has

@@ -3,6 +3,8 @@ package verify
 import (
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/language"
 )
 
 // A script is a set of letters.
@@ -82,16 +84,17 @@ var writings = []struct {
 	{"lo", [][]script{{lao}}},
 	{"th", [][]script{{thai}}},
 	{"my shn", [][]script{{myanmar}}},
-	{"zh", [][]script{{han, bopomofo}}},
+	{"yue zh", [][]script{{han, bopomofo}}},
 	{"ja", [][]script{{han, hiragana, katakana}}},
 	{"ko", [][]script{{hangul, han}}},
 }
 
-// bySubtag are the scripts that a code may name, as sr-Latn does.
+// bySubtag are the scripts that a code may name, as sr-Latn does, and that are looked up
+// for a language which is not among writings.
 var bySubtag = map[string]script{"latn": latin, "cyrl": cyrillic, "arab": arabic, "deva": devanagari, "tfng": tifinagh,
 	"hebr": hebrew, "guru": gurmukhi, "beng": bengali, "mtei": meetei, "mong": mongolian, "grek": greek}
 
-// writingOf gives the choices for a language; none for one that is not known.
+// writingOf gives the choices for a language; none for one that nobody knows.
 // Of a code such as pt-BR the first part counts, unless another one names a script.
 func writingOf(code string) [][]script {
 	parts := strings.FieldsFunc(code, func(r rune) bool { return r == '-' || r == '_' })
@@ -106,7 +109,21 @@ func writingOf(code string) [][]script {
 			return w.choices
 		}
 	}
+	if s, ok := bySubtag[strings.ToLower(usualScript(code))]; ok {
+		return [][]script{{s}}
+	}
 	return nil
+}
+
+// usualScript is the code of the script that a language is usually written in where it
+// is, as the Unicode consortium has it: Latn, or Hant for zh-TW; "" if it does not know.
+func usualScript(code string) string {
+	tag, err := language.Parse(code)
+	script, confidence := tag.Script()
+	if err != nil || confidence == language.No {
+		return ""
+	}
+	return script.String()
 }
 
 // chosen gives the scripts of which these texts have the most letters.

@@ -54,13 +54,14 @@ type Finding struct {
 type Language struct {
 	Code    string
 	scripts []script // in which it is written; none: not known
+	style   *hanStyle
 }
 
 // Of is the language with this code: two or three letters, behind which a hyphen may
 // have more, as in pt-BR and sr-Latn. One that is written in several scripts keeps
 // to the one that the texts have the most letters of, without texts the usual one.
 func Of(code string, texts ...string) Language {
-	return Language{code, chosen(writingOf(code), texts)}
+	return Language{code, chosen(writingOf(code), texts), hanStyleOf(code)}
 }
 
 // Script names the script that the language is written in, "" if not known.

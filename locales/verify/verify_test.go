@@ -105,6 +105,20 @@ var textFaults = []struct{ lang, english, text, want string }{
 	{"zh-Hant", "You win", "ni ying le", "warning script: \"ying\""},
 	{"zh-Hant", "You win", "你贏了", ""},
 	{"zh-Latn", "You win", "ni ying le", ""},
+	{"zh", "You win", "你贏了，再來", `warning script: "你贏了" (and 1 more) is not written as the language is: 贏 is no simplified character`},
+	{"zh-TW", "You win", "你赢了", `warning script: "你赢了" is not written as the language is: 赢 is no traditional character`},
+	{"zh_Hant", "You win", "你赢了", "warning script"},
+	{"zh-CN", "You win", "你赢了，裡", "warning script"},
+	{"zh-HK", "You win", "你贏了，在台北的後面乾杯", ""}, // those in both are of either
+	{"zh", "You win", "你赢了，在台北的后面干杯", ""},
+	{"zh", "The sign 贏", "符号贏", ""},
+	{"yue", "You win", "你贏咗㗎，嗰個係我嘅。", ""},
+	{"zh", "You win", "刘䶮赢了", ""}, // 䶮 is in neither
+	{"yue", "You win", "nei yeng zo", "warning script: \"nei\" is not written as the language is; write it in Han"},
+	{"ja", "You win", "学校で發見", ""},
+	// Languages that are in the Unicode consortium's table and not in ours.
+	{"haw", "You win", "Lanakila ʻoe хорошо", "warning script: \"хорошо\""},
+	{"cv", "You win", "esĕ vyljană", "warning script: \"esĕ\" is not written as the language is; write it in Cyrillic"},
 	{"de", "The sign 三", "Das Zeichen 三", ""},
 	{"pt-BR", "a b", "não", ""},
 	// Left in English.
