@@ -108,8 +108,8 @@ endif
 cuda:
 	@case "$(CUDA)" in ''|pip) ;; *) echo "make: CUDA=$(CUDA): give CUDA=pip, or leave it out and name an installed toolkit with CUDA_HOME" >&2; exit 1;; esac
 	go mod download github.com/ollama/ollama
-	TREES=$(CACHE)/ggml-cuda-$$(go list -m -f '{{.Version}}' github.com/ollama/ollama) \
-		bench/gpu/cuda.sh "$$(go list -m -f '{{.Dir}}' github.com/ollama/ollama)" "$(CURDIR)/lib/ollama"
+	read -r version source <<<"$$(go list -m -f '{{.Version}} {{.Dir}}' github.com/ollama/ollama)" && \
+		TREES=$(CACHE)/ggml-cuda-$$version bench/gpu/cuda.sh "$$source" "$$version" "$(CURDIR)/lib/ollama"
 
 # The toolkit's parts: package, the rest of the wheel's name, sha256. Unpacking
 # drops the marks of programs, and the names that a linker looks for are missing,
