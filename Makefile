@@ -156,7 +156,8 @@ gpu-kit: cuda
 
 # A release for any x86-64 machine with what Debian 12 has of libraries: a program
 # that runs on every such CPU, the kernels that are fast on each kind of them, the
-# CUDA library if make cuda built it, and the licences of all that is in them.
+# CUDA library if make cuda built it, the guides, and the licences of all that is in
+# them.
 DIST := bin/selfplay-$(VERSION)-linux-x86_64
 dist: $(TOKENIZERS)
 	@[ "$$(uname -sm)" = "Linux x86_64" ] || { echo "make: dist is for x86-64 Linux" >&2; exit 1; }
@@ -169,7 +170,8 @@ dist: $(TOKENIZERS)
 	@if [ -e lib/ollama/libggml-cuda.so ]; then cp lib/ollama/libggml-base.so.0 lib/ollama/libggml-cuda.so $(DIST)/lib/ollama; \
 		else echo "there is no lib/ollama/libggml-cuda.so: this release computes on CPUs alone; make cuda builds it"; fi
 	bench/dist/notices.sh "$$(go list -m -f '{{.Dir}}' github.com/daulet/tokenizers)" >$(DIST)/NOTICES
-	cp LICENSE README.md $(DIST)
+	cp LICENSE $(DIST)
+	bench/dist/pages.sh $(DIST)
 	bench/dist/check.sh $(DIST)
 	tar -C bin --owner 0 --group 0 -cf - $(notdir $(DIST)) | gzip -9 >$(DIST).tar.gz # a plain Debian 12 has no xz
 	@echo "$(DIST).tar.gz: $$(stat -c %s $(DIST).tar.gz) bytes"
