@@ -250,7 +250,7 @@ func TestInterruptReplicas(t *testing.T) {
 	if code := wait(); code != 1 {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
-	for _, want := range []string{"stopped (context canceled)", "resume with: "} {
+	for _, want := range []string{"stopped (interrupted)", "resume with: "} {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("%q is missing in: %s", want, stderr)
 		}
