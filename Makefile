@@ -33,7 +33,15 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 .PHONY: build model fixtures fetch-fixtures test soak cuda gpu-kit dist install uninstall bench bench-decode bench-peers bench-games test-page test-live test-slurm clean
 PROGRAM := bin/selfplay
+
+# The C compiler has 150 lines to say about code that is not ours. So that is built
+# first, and they are shown only if it fails; which part of the runtime is being
+# compiled is shown meanwhile, and nothing of what was built before.
+C_CODE := github.com/ollama/ollama/ml/backend/ggml github.com/NVIDIA/go-nvml/pkg/nvml github.com/daulet/tokenizers
 build: $(TOKENIZERS)
+	@said=$$(mktemp); trap 'rm -f "$$said"' EXIT; \
+		go build -v $(C_CODE) 2>&1 | tee "$$said" | sed -nu 's|^[^ :]*/ml/backend/ggml[^ :]*$$|compiling &|p' || \
+		{ cat "$$said" >&2; exit 1; }
 	go build -ldflags "-X main.version=$(VERSION)" -o $(PROGRAM) ./cmd/selfplay
 
 # Hugging Face's tokenizers as a static library, from the Go module's own Rust
