@@ -33,7 +33,15 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 .PHONY: build model fixtures fetch-fixtures test soak cuda gpu-kit dist install uninstall bench bench-decode bench-peers bench-games test-page test-live test-slurm clean
 PROGRAM := bin/selfplay
+
+# The C compiler has 150 lines to say about code that is not ours. So that is built
+# first, and they are shown only if it fails; which part of the runtime is being
+# compiled is shown meanwhile, and nothing of what was built before.
+C_CODE := github.com/ollama/ollama/ml/backend/ggml github.com/NVIDIA/go-nvml/pkg/nvml github.com/daulet/tokenizers
 build: $(TOKENIZERS)
+	@said=$$(mktemp); trap 'rm -f "$$said"' EXIT; \
+		go build -v $(C_CODE) 2>&1 | tee "$$said" | sed -nu 's|^[^ :]*/ml/backend/ggml[^ :]*$$|compiling &|p' || \
+		{ cat "$$said" >&2; exit 1; }
 	go build -ldflags "-X main.version=$(VERSION)" -o $(PROGRAM) ./cmd/selfplay
 
 # Hugging Face's tokenizers as a static library, from the Go module's own Rust
@@ -108,8 +116,8 @@ endif
 cuda:
 	@case "$(CUDA)" in ''|pip) ;; *) echo "make: CUDA=$(CUDA): give CUDA=pip, or leave it out and name an installed toolkit with CUDA_HOME" >&2; exit 1;; esac
 	go mod download github.com/ollama/ollama
-	TREES=$(CACHE)/ggml-cuda-$$(go list -m -f '{{.Version}}' github.com/ollama/ollama) \
-		bench/gpu/cuda.sh "$$(go list -m -f '{{.Dir}}' github.com/ollama/ollama)" "$(CURDIR)/lib/ollama"
+	read -r version source <<<"$$(go list -m -f '{{.Version}} {{.Dir}}' github.com/ollama/ollama)" && \
+		TREES=$(CACHE)/ggml-cuda-$$version bench/gpu/cuda.sh "$$source" "$$version" "$(CURDIR)/lib/ollama"
 
 # The toolkit's parts: package, the rest of the wheel's name, sha256. Unpacking
 # drops the marks of programs, and the names that a linker looks for are missing,
@@ -156,7 +164,8 @@ gpu-kit: cuda
 
 # A release for any x86-64 machine with what Debian 12 has of libraries: a program
 # that runs on every such CPU, the kernels that are fast on each kind of them, the
-# CUDA library if make cuda built it, and the licences of all that is in them.
+# CUDA library if make cuda built it, the guides, and the licences of all that is in
+# them.
 DIST := bin/selfplay-$(VERSION)-linux-x86_64
 dist: $(TOKENIZERS)
 	@[ "$$(uname -sm)" = "Linux x86_64" ] || { echo "make: dist is for x86-64 Linux" >&2; exit 1; }
@@ -169,7 +178,8 @@ dist: $(TOKENIZERS)
 	@if [ -e lib/ollama/libggml-cuda.so ]; then cp lib/ollama/libggml-base.so.0 lib/ollama/libggml-cuda.so $(DIST)/lib/ollama; \
 		else echo "there is no lib/ollama/libggml-cuda.so: this release computes on CPUs alone; make cuda builds it"; fi
 	bench/dist/notices.sh "$$(go list -m -f '{{.Dir}}' github.com/daulet/tokenizers)" >$(DIST)/NOTICES
-	cp LICENSE README.md $(DIST)
+	cp LICENSE $(DIST)
+	bench/dist/pages.sh $(DIST)
 	bench/dist/check.sh $(DIST)
 	tar -C bin --owner 0 --group 0 -cf - $(notdir $(DIST)) | gzip -9 >$(DIST).tar.gz # a plain Debian 12 has no xz
 	@echo "$(DIST).tar.gz: $$(stat -c %s $(DIST).tar.gz) bytes"

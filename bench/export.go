@@ -21,7 +21,7 @@ type exportedGame struct {
 	Rewards [2]int         `json:"rewards"`
 	Reasons [2]string      `json:"reasons"`
 	Invalid [2]bool        `json:"invalid"`
-	Moves   [2]int         `json:"moves"`   // valid ones
+	Moves   [2]int         `json:"moves"`   // valid ones, and the one that forfeits
 	Roles   [2]string      `json:"roles"`   // role names
 	Players [2]string      `json:"players"` // "": the run's model; else a policy's name
 }

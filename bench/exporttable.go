@@ -31,7 +31,7 @@ type FlatGame struct {
 	Invalid0 bool   `parquet:"invalid0"`
 	Invalid1 bool   `parquet:"invalid1"`
 	Turns    int32  `parquet:"turns"`  // answers, of both seats
-	Moves0   int32  `parquet:"moves0"` // valid ones of seat 0: turns0 in games.db
+	Moves0   int32  `parquet:"moves0"` // of seat 0, valid ones and the one that forfeits: turns0 in games.db
 	Moves1   int32  `parquet:"moves1"`
 	Name0    string `parquet:"name0,dict"`
 	Name1    string `parquet:"name1,dict"`

@@ -20,7 +20,7 @@ CREATE TABLE games (
 	reward1  INTEGER NOT NULL,    -- of seat 1
 	invalid0 INTEGER NOT NULL,    -- 1: seat 0 lost by a second invalid move in a row
 	invalid1 INTEGER NOT NULL,    -- the same of seat 1
-	turns0   INTEGER NOT NULL,    -- valid moves of seat 0
+	turns0   INTEGER NOT NULL,    -- moves of seat 0: valid ones, and the one that forfeits
 	turns1   INTEGER NOT NULL,    -- of seat 1
 	name0    TEXT NOT NULL,       -- seat 0's role in the game, in its language
 	name1    TEXT NOT NULL,       -- seat 1's

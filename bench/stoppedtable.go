@@ -19,27 +19,27 @@ func (rep *Report) EarlyPair(game, a, b string) bool {
 	})
 }
 
-// EarlyMean says so of the mean margin of a label.
+// EarlyMean says whether a pair that stopped early is in the mean margin of a label.
 func (rep *Report) EarlyMean(game, a string) bool {
 	return slices.ContainsFunc(rep.Labels, func(b string) bool { return isRival(a, b) && rep.EarlyPair(game, a, b) })
 }
 
-// EarlyGap says so of a language gap.
+// EarlyGap says whether a pair that stopped early is in the language gap of a game.
 func (rep *Report) EarlyGap(game string) bool {
 	return slices.ContainsFunc(rep.Labels, func(a string) bool { return isPlain(a) && rep.EarlyMean(game, a) })
 }
 
-// EarlyRecovery says so of a recovery in a game.
+// EarlyRecovery says whether a pair that stopped early is in a recovery in a game.
 func (rep *Report) EarlyRecovery(game string, r Recovery) bool {
 	return rep.EarlyMean(game, r.Label) || rep.EarlyMean(game, r.Interface) || rep.EarlyMean(game, r.Best)
 }
 
-// EarlySeat says so of what moving first is worth.
+// EarlySeat says whether a pair that stopped early is in what moving first is worth.
 func (rep *Report) EarlySeat(game string) bool {
 	return rep.early(game, "", func(StoppedCell) bool { return true })
 }
 
-// EarlyAgainst says so of a label against an opponent.
+// EarlyAgainst says whether a label stopped early against an opponent.
 func (rep *Report) EarlyAgainst(game, label, opponent string) bool {
 	return rep.early(game, opponent, func(c StoppedCell) bool { return c.Labels[0] == label })
 }

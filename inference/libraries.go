@@ -105,11 +105,15 @@ func checkLibrary(path, version string) error {
 	}
 	defer f.Close()
 	file := filepath.Base(path)
-	if !strings.HasPrefix(file, cpuLibraries) {
+	if !strings.HasPrefix(file, cpuLibraries) && file != cudaLibrary {
 		return nil
 	}
+	advice := "keep the bin and lib of one release together, apart from Ollama's own"
+	if file == cudaLibrary {
+		advice += ", or run make cuda again"
+	}
 	if names, _ := f.DynString(elf.DT_SONAME); !slices.Contains(names, file+"."+version) {
-		return fmt.Errorf("%s is not of this program's release, which has ollama %s in it: keep the bin and lib of one release together, apart from Ollama's own", path, version)
+		return fmt.Errorf("%s is not of this program's release, which has ollama %s in it: %s", path, version, advice)
 	}
 	return nil
 }

@@ -102,11 +102,15 @@ func TestKernels(t *testing.T) {
 func TestCheckLibraries(t *testing.T) {
 	dir := t.TempDir()
 	const name, now, next = cpuLibraries + "avx2.so", "v0.24.0", "v0.24.1"
-	makeKernels(t, filepath.Join(dir, name), 1, now)
-	whole, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
+	read := func(name string) []byte {
+		makeKernels(t, filepath.Join(dir, name), 1, now)
+		library, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return library
 	}
+	whole, cuda := read(name), read(cudaLibrary)
 	for _, c := range []struct {
 		home, file string // where the program's folders lie, and what is put there
 		bytes      []byte
@@ -120,8 +124,11 @@ func TestCheckLibraries(t *testing.T) {
 		{"", "lib/ollama/libggml-cpu-haswell.so", whole, now, "haswell.so is not of this program's release"},
 		{"", "lib/ollama/" + name, whole[:len(whole)/2], now, name + " is not a whole library"},
 		{"", "lib/ollama/" + name, nil, now, name + " is not a whole library"},
-		{"", "lib/ollama/" + cudaLibrary, whole, next, ""}, // has no mark of a version
-		{"", "lib/ollama/" + cudaLibrary, whole[:len(whole)-1], next, cudaLibrary + " is not a whole library"},
+		{"", "lib/ollama/" + cudaLibrary, cuda, now, ""},
+		{"", "lib/ollama/" + cudaLibrary, cuda, next, cudaLibrary + " is not of this program's release, which has ollama " + next + " in it: keep the bin and lib of one release together, apart from Ollama's own, or run make cuda again"},
+		{"", "lib/ollama/" + cudaLibrary, whole, now, cudaLibrary + " is not of this program's release"}, // the name inside is another's
+		{"", "lib/ollama/" + cudaLibrary, cuda[:len(cuda)-1], now, cudaLibrary + " is not a whole library"},
+		{"", "lib/ollama/libggml-base.so.0", whole, next, ""}, // comes with the CUDA library
 		{"", "lib/ollama", nil, next, "lib/ollama: not a directory"},
 		{"a:b", "lib/ollama/" + name, whole, now, "':' in its name"},
 		{"a:b", "lib/ollama/notes.txt", nil, now, ""},

@@ -44,7 +44,7 @@ func (e NoRoom) Unwrap() error { return e.Err }
 
 func (p Plan) String() string {
 	const mb = 1 << 20
-	on := fmt.Sprintf("%d threads", p.Threads)
+	on := counted(p.Threads, "thread")
 	if len(p.Devices) > 0 {
 		on = p.Devices[0].String()
 		if n := len(p.Devices); n > 1 {
@@ -55,8 +55,15 @@ func (p Plan) String() string {
 	if p.Note != "" {
 		on += "; " + p.Note
 	}
-	return fmt.Sprintf("weights %d MB (%s), cache %d MB (%s, %d tokens for %d slots of at most %d), %d tokens a step, %s",
-		p.Weights/mb, p.Kind.describe(), p.Cache/mb, p.Type, p.Pool, p.Slots, p.Cells, p.Tokens, on)
+	return fmt.Sprintf("weights %d MB (%s), cache %d MB (%s, %d tokens for %s of at most %d), %d tokens a step, %s",
+		p.Weights/mb, p.Kind.describe(), p.Cache/mb, p.Type, p.Pool, counted(p.Slots, "slot"), p.Cells, p.Tokens, on)
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 func (w Weights) describe() string {

@@ -29,12 +29,17 @@ type Slurm struct {
 	Options []string // more of sbatch's, for both jobs: --account=physics
 }
 
-// ShardsPath, MergePath, Merged and Logs are where the scripts, the joined run and
-// what the jobs print belong.
+// ShardsPath is where the script of the job array belongs.
 func (s Slurm) ShardsPath() string { return filepath.Join(s.Run, "shards.sbatch") }
-func (s Slurm) MergePath() string  { return filepath.Join(s.Run, "merge.sbatch") }
-func (s Slurm) Merged() string     { return filepath.Join(s.Run, "merged") }
-func (s Slurm) Logs() string       { return filepath.Join(s.Run, "logs") }
+
+// MergePath is where the script of the job that joins the shards belongs.
+func (s Slurm) MergePath() string { return filepath.Join(s.Run, "merge.sbatch") }
+
+// Merged is the run folder that the shards are joined into.
+func (s Slurm) Merged() string { return filepath.Join(s.Run, "merged") }
+
+// Logs is the folder for what the jobs print.
+func (s Slurm) Logs() string { return filepath.Join(s.Run, "logs") }
 
 // Check refuses what would not stay on one line of a script's head.
 func (s Slurm) Check() error {

@@ -167,7 +167,7 @@ for shard in 1 2 3 4; do
 	[ "$sessions" = 2 ] || { echo "test-slurm: shard $shard was begun $sessions times, not twice" >&2; exit 1; }
 done
 for shard in 1 3 4; do
-	grep -q "stopped (context canceled)" "$RUN/logs/shard-$shard.log" || { echo "test-slurm: shard $shard was not told to stop" >&2; exit 1; }
+	grep -q "stopped (interrupted)" "$RUN/logs/shard-$shard.log" || { echo "test-slurm: shard $shard was not told to stop" >&2; exit 1; }
 done
 
 # 3. What the guide has, with a player in the place of its model and few games; and no

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Checks the folder of a release: that it needs no more of a system than Debian 12
-# has, that each library finds the runtime in the program, and that the program,
-# without any environment and from an empty folder, takes the kernels beside it.
+# Checks the folder of a release: that its pages lead to what is in it, that it needs
+# no more of a system than Debian 12 has, that each library finds the runtime in the
+# program, and that the program, without any environment and from an empty folder,
+# takes the kernels beside it.
 #
 #   bench/dist/check.sh FOLDER
 set -euo pipefail
@@ -12,6 +13,11 @@ fail() {
 	echo "check.sh: $*" >&2
 	exit 1
 }
+
+[ -f "$folder/README.md" ] || fail "$folder has no README.md"
+while IFS=: read -r page link; do
+	[ -e "$folder/$(dirname "$page")/$link" ] || fail "$page leads to $link, which is not in $folder"
+done < <(cd "$folder" && grep -rHoP '\]\(\K[^):#]+(?=[)#])' --include='*.md' .)
 
 # The newest that Debian 12 has of each library's symbols.
 newest='GLIBC_2.36 GLIBCXX_3.4.30 CXXABI_1.3.13 GCC_12.0.0'

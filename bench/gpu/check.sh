@@ -40,7 +40,8 @@ case "${1:-}" in
 	if [ "$1" != --build ]; then source=${1#--build=}; fi
 	[ -n "$source" ] || { echo "check.sh: in a checkout make cuda builds the library; or name its source: --build=FOLDER" >&2; exit 2; }
 	shift
-	CUDA='' "$here/cuda.sh" "$source" "$root/lib/ollama"
+	version=$("$root/bin/selfplay" version --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["versions"]["ollama"])')
+	CUDA='' "$here/cuda.sh" "$source" "$version" "$root/lib/ollama"
 	;;
 esac
 exec python3 "$here/check.py" --root "$root" "$@"

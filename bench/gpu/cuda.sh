@@ -2,16 +2,16 @@
 # Builds the runtime's CUDA library and lays it where the program looks for it:
 # in lib/ollama beside the program's own folder.
 #
-#   bench/gpu/cuda.sh SOURCE FOLDER
+#   bench/gpu/cuda.sh SOURCE VERSION FOLDER
 #
 # SOURCE is the folder of the Go module github.com/ollama/ollama, of which
-# CMakeLists.txt and ml/backend/ggml are enough; FOLDER ends in lib/ollama. The
-# toolkit is that of CUDA_HOME, of the nvcc on PATH, or /usr/local/cuda. CUDA_ARCH
+# CMakeLists.txt and ml/backend/ggml are enough, VERSION the one that it has, which
+# the program must have too; FOLDER ends in lib/ollama. The toolkit is that of CUDA_HOME, of the nvcc on PATH, or /usr/local/cuda. CUDA_ARCH
 # (90-real: H200 and H100) is a value of CMake's CUDA_ARCHITECTURES, TREES what the
 # names of build trees begin with, JOBS how many compilers run at once (one for
 # every core). Ctrl-C and a second call go on where the first one stopped.
 set -euo pipefail
-source=${1:?name the folder of the module} folder=${2:?name the folder for the library}
+source=${1:?name the folder of the module} version=${2:?give the version of the module} folder=${3:?name the folder for the library}
 arch=${CUDA_ARCH:-90-real}
 
 fail() {
@@ -39,9 +39,10 @@ fi
 echo "building ggml-cuda for $arch with $nvcc in $tree: some 50 minutes on two cores, 6 on 16" >&2
 mkdir -p "$tree" "$folder"
 # The library asks for the driver's (libcuda.so.1) even where the one it is linked
-# with here is empty: without that it would not load, driver or not.
+# with here is empty: without that it would not load, driver or not. The name inside
+# tells the program whether they suit each other.
 cmake -S "$source" -B "$tree" -DCMAKE_CUDA_COMPILER="$nvcc" -DCUDAToolkit_ROOT="$toolkit" -DCMAKE_CUDA_ARCHITECTURES="$arch" \
-	-DCMAKE_MODULE_LINKER_FLAGS=-Wl,--no-as-needed -DCMAKE_DISABLE_FIND_PACKAGE_Vulkan=ON -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON '-DCMAKE_INSTALL_RPATH=$ORIGIN' >"$tree/configure.log" 2>&1 || {
+	-DCMAKE_MODULE_LINKER_FLAGS="-Wl,--no-as-needed,-soname,libggml-cuda.so.$version" -DCMAKE_DISABLE_FIND_PACKAGE_Vulkan=ON -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON '-DCMAKE_INSTALL_RPATH=$ORIGIN' >"$tree/configure.log" 2>&1 || {
 	tail -n 30 "$tree/configure.log" >&2
 	fail "CMake cannot configure the build, see above and $tree/configure.log"
 }

@@ -250,7 +250,7 @@ func TestViewOfAGame(t *testing.T) {
 		{"n p p p", "turn 1 of 3", "", false},
 		{"n n", "what is new to it", "Rules", false},
 		{"n n n", "won by seat 0 by invalid moves of the other after 3 turns", "", false},
-		{"end", "seat 0, he: reward +1, 1 valid moves in 1 answers of 20 tokens, 12 of them thinking", "", false},
+		{"end", "seat 0, he: reward +1, 1 valid move in 1 answer of 20 tokens, 12 of them thinking", "", false},
 		{"end n n p", "turn 3 of 3", "", false},
 		{"end home", "turn 1 of 3", "", false},
 		{"pgdown pgdown pgdown n", "turn 2 of 3", "", false},

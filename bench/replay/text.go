@@ -95,14 +95,17 @@ func endParts(rec scheduler.Record) []part {
 	o := rec.Result
 	all := []part{{title: "end", text: fmt.Sprintf("%s after %d turns", bench.Ending(o.Rewards, o.Invalid), len(rec.Turns))}}
 	for seat, label := range rec.Job.Langs {
-		title := fmt.Sprintf("seat %d, %s: reward %+d, %d valid moves", seat, label, o.Rewards[seat], o.Turns[seat])
-		answers, tokens, thinking := 0, 0, 0
+		answers, valid, tokens, thinking := 0, 0, 0, 0
 		for _, t := range rec.Turns {
 			if t.Seat == seat {
 				answers, tokens, thinking = answers+1, tokens+t.CompletionTokens, thinking+t.ThinkingTokens
+				if !t.Event.Invalid { // Result.Turns has the one that forfeits too
+					valid++
+				}
 			}
 		}
-		title += fmt.Sprintf(" in %d answers", answers)
+		title := fmt.Sprintf("seat %d, %s: reward %+d, %s in %s", seat, label, o.Rewards[seat],
+			screen.Counted(valid, "valid move", "valid moves"), screen.Counted(answers, "answer", "answers"))
 		if rec.Job.Players[seat] == "" && tokens > 0 {
 			title += fmt.Sprintf(" of %d tokens, %d of them thinking", tokens, thinking)
 		}

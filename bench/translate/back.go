@@ -52,7 +52,7 @@ func (f *Folder) notBack(lang string, texts []Text, model bench.Model) (rest []E
 	return rest
 }
 
-// NotBack counts them.
+// NotBack counts the translations of a language that a model has not translated back.
 func (f *Folder) NotBack(lang string, texts []Text, model bench.Model) int {
 	return len(f.notBack(lang, texts, model))
 }

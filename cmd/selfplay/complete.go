@@ -70,6 +70,11 @@ var flagValues = map[string]values{
 	"think":         oneOf("auto", "on", "off"),
 	"device":        oneOf("auto", "cpu", "gpu"),
 	"gpus":          oneOf("all"),
+	"game":          gameNames,
+	"other-lang":    langNames,
+	"seat":          oneOf("0", "1"),
+	"winner":        oneOf("0", "1", bench.Draw),
+	"cause":         causeNames,
 	"export format": oneOf(bench.FormatJSONL, bench.FormatCSV, bench.FormatParquet),
 	"export table":  oneOf(bench.TableGames, bench.TableTurns),
 	"paper-model":   func(*cobra.Command, string) []string { return bench.PaperModels() },
@@ -80,6 +85,8 @@ var flagValues = map[string]values{
 	"merge out":     dirNames,
 	"log-level":     oneOf("debug", "info", "warn", "error"),
 
+	"play lang":       langNames,
+	"replay lang":     langNames,
 	"translate games": listOf(folderNames),
 	"translate lang":  codes,
 	"translate out":   dirNames,
@@ -231,6 +238,13 @@ func codes(*cobra.Command, string) []string { return translate.Codes() }
 func suiteNames(*cobra.Command, string) (all []string) {
 	for _, s := range bench.Suites {
 		all = append(all, s.Name)
+	}
+	return all
+}
+
+func causeNames(*cobra.Command, string) (all []string) {
+	for _, c := range bench.Causes {
+		all = append(all, c.Name)
 	}
 	return all
 }

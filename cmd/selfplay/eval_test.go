@@ -59,7 +59,7 @@ func TestEvalReplicas(t *testing.T) {
 		return keptAnswers(t, run), r.stderr
 	}
 	want, _ := eval("one", "--slots", "1", "--weights", "bf16")
-	if got, said := eval("here", "--weights", "bf16", "--chunk", "100", "--threads", "1"); got != want || strings.Count(got, "\n") != 40 || !strings.Contains(said, "100 tokens a step, 1 threads") {
+	if got, said := eval("here", "--weights", "bf16", "--chunk", "100", "--threads", "1"); got != want || strings.Count(got, "\n") != 40 || !strings.Contains(said, "100 tokens a step, 1 thread\n") {
 		t.Errorf("in other steps %s, want %s: %s", got, want, said)
 	}
 	got, said := eval("two", "--weights", "bf16", "--replicas", "2", "--slots", "3")

@@ -50,7 +50,7 @@ func TestGuides(t *testing.T) {
 			readersFiles(t, root, dir)
 			bin := t.TempDir()
 			writeProgram(t, bin, "selfplay", `exec "`+program+`" "$@"`)
-			writeProgram(t, bin, "sqlite3", `[ -f "$1" ] || { echo "no $1" >&2; exit 1; }`) // views_test.go asks the views
+			writeProgram(t, bin, "sqlite3", `[ -f "$1" ] || { echo "no $1" >&2; exit 1; }`) // TestQueries asks
 			c := exec.Command("bash", "-euo", "pipefail", "-c", script.String())
 			c.Dir = dir
 			c.Env = append(os.Environ(), asProgram+"=1", asGuide+"=1", "PATH="+bin+":"+os.Getenv("PATH"), "XDG_CONFIG_HOME="+dir, "XDG_CACHE_HOME="+dir)
@@ -132,19 +132,29 @@ func TestGuidesAreListed(t *testing.T) {
 			t.Errorf("README.md has no link to %s", page)
 		}
 	}
-	link := regexp.MustCompile(`\]\(([^):#]+)(#[^)]*)?\)`)
-	for _, page := range append([]string{"README.md", "bench/PERFORMANCE.md", "bench/gpu/README.md"}, guides...) {
-		path := filepath.Join("../..", page)
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Error(err)
-		}
-		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(path), m[1])); err != nil {
+	link := regexp.MustCompile(`\]\(([^):#]*)(?:#([^)]*))?\)`)
+	for _, page := range pages {
+		for _, m := range link.FindAllStringSubmatch(readPage(t, page), -1) {
+			to := page
+			if m[1] != "" {
+				to = filepath.Join(filepath.Dir(page), m[1])
+			}
+			if _, err := os.Stat(filepath.Join("../..", to)); err != nil {
 				t.Errorf("%s: %v", page, err)
+			} else if m[2] != "" && !slices.Contains(anchors(readPage(t, to)), m[2]) {
+				t.Errorf("%s: %s has no heading #%s", page, to, m[2])
 			}
 		}
 	}
+}
+
+// anchors are what links call the headings of a page.
+func anchors(page string) (all []string) {
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(page, -1) {
+		name := regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		all = append(all, strings.ReplaceAll(name, " ", "-"))
+	}
+	return all
 }
 
 // TestTrustNamesTests: the tests that the page on trust names are there.

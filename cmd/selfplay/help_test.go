@@ -153,6 +153,9 @@ func TestHelp(t *testing.T) {
 	if r := selfplay("", "--help"); r.code != 0 || !strings.Contains(r.stdout, "\n  completion  ") || strings.Contains(r.stdout, replicaName+" ") {
 		t.Errorf("code %d: %s", r.code, r.stdout)
 	}
+	if r := selfplay("", "slurm", "--help"); !strings.Contains(r.stdout, "slurm RUN --shards N [flags] -- BENCH-FLAGS\n") {
+		t.Errorf("what follows -- is bench's: %s", r.stdout)
+	}
 	if help, flag := selfplay("", "help", "locales", "check"), selfplay("", "locales", "check", "--help"); help.stdout != flag.stdout {
 		t.Errorf("help locales check says\n%s--help\n%s", help.stdout, flag.stdout)
 	}

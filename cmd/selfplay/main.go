@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -62,7 +64,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		if usage := (usageError{}); errors.As(err, &usage) {
 			code = 2
 		}
-		tell(stderr, "selfplay: "+screen.Harmless(err.Error()))
+		// A context has tokens in this program, and nobody cancels one.
+		said := strings.ReplaceAll(err.Error(), context.Canceled.Error(), "interrupted")
+		tell(stderr, "selfplay: "+screen.Harmless(said))
 	}
 	logged.close(code, err)
 	return code

@@ -102,7 +102,7 @@ func TestReplicas(t *testing.T) {
 	if games != oneRun() || strings.Count(games, "\n") != 48 {
 		t.Error("two replicas play other games than one process")
 	}
-	if want := "synthetic:qwen3-tiny: replicas cpu0, cpu1, each: weights"; !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, "1 threads") || strings.Contains(r.stderr, "warning: 1") {
+	if want := "synthetic:qwen3-tiny: replicas cpu0, cpu1, each: weights"; !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, "1 thread\n") || strings.Contains(r.stderr, "warning: 1") {
 		t.Errorf("%q is missing, or a warning is there: %s", want, r.stderr)
 	}
 	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
@@ -250,7 +250,7 @@ func TestInterruptReplicas(t *testing.T) {
 	if code := wait(); code != 1 {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
-	for _, want := range []string{"stopped (context canceled)", "resume with: "} {
+	for _, want := range []string{"stopped (interrupted)", "resume with: "} {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("%q is missing in: %s", want, stderr)
 		}

@@ -26,7 +26,7 @@ type slurmFlags struct {
 func slurmCommand() *cobra.Command {
 	f := &slurmFlags{}
 	c := &cobra.Command{
-		Use:   "slurm RUN --shards N -- BENCH-FLAGS",
+		Use:   "slurm RUN --shards N [flags] -- BENCH-FLAGS",
 		Short: "Write the batch scripts that play an experiment as a Slurm job array, and join its shards",
 		Example: "  selfplay slurm runs/paper --shards 8 --gpus-per-task 4 --cpus-per-task 16 --time 12:00:00 \\\n" +
 			"    -- --suite paper --model models/Qwen3-8B",

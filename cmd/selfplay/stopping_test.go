@@ -27,12 +27,12 @@ func TestStopAtBadMoments(t *testing.T) {
 		left  string   // what may be in the folder
 	}{
 		"bench loads":     {[]string{"bench", "--model", large, "--langs", "de", "--context", "64", "--run", "run"}, "not certified", []string{"stopped (SIGNAL)"}, ""},
-		"replicas load":   {[]string{"bench", "--model", large, "--langs", "de", "--context", "64", "--run", "run", "--replicas", "2"}, "not certified", []string{"stopped (context canceled) before", "stopped (SIGNAL)"}, ""},
+		"replicas load":   {[]string{"bench", "--model", large, "--langs", "de", "--context", "64", "--run", "run", "--replicas", "2"}, "not certified", []string{"stopped (interrupted) before", "stopped (SIGNAL)"}, ""},
 		"play loads":      {[]string{"play", "--model", large, "--context", "64", "--log", "-"}, "started", []string{"stopped (SIGNAL)"}, ""},
 		"doctor loads":    {[]string{"doctor", "--model", large, "--log", "-"}, "started", []string{"stopped (SIGNAL)"}, ""},
-		"tune loads":      {[]string{"tune", "--model", large}, "tokens/s", []string{"stopped (context canceled): nothing is stored"}, ""},
-		"translate loads": {[]string{"locales", "translate", "--lang", "sw", "--model", large, "--games", "Nim", "--out", "run"}, "to be translated", []string{"stopped (context canceled): what is finished is kept in run"}, "run"},
-		"eval loads":      {[]string{"eval", "belebele", "--model", large, "--data", data, "--langs", "en", "--run", "run", "--log", "-"}, "started", []string{"stopped (context canceled): what was answered", "stopped (SIGNAL)"}, "run"},
+		"tune loads":      {[]string{"tune", "--model", large}, "tokens/s", []string{"stopped (interrupted): nothing is stored"}, ""},
+		"translate loads": {[]string{"locales", "translate", "--lang", "sw", "--model", large, "--games", "Nim", "--out", "run"}, "to be translated", []string{"stopped (interrupted): what is finished is kept in run"}, "run"},
+		"eval loads":      {[]string{"eval", "belebele", "--model", large, "--data", data, "--langs", "en", "--run", "run", "--log", "-"}, "started", []string{"stopped (interrupted): what was answered", "stopped (SIGNAL)"}, "run"},
 		"play asks":       {[]string{"play", "--model", "builtin:random"}, "lists commands", []string{"stopped after 0 turns"}, ""},
 	} {
 		for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {

@@ -82,7 +82,7 @@ func TestTune(t *testing.T) {
 		plan     string
 		settings string
 	}{
-		{"all open", nil, "--slots 3 --chunk 99 --threads 1 --weights file", "as in the file", "for 3 slots of at most 256), 99 tokens a step, 1 threads"},
+		{"all open", nil, "--slots 3 --chunk 99 --threads 1 --weights file", "as in the file", "for 3 slots of at most 256), 99 tokens a step, 1 thread\n"},
 		{"slots given", []string{"--slots", "2"}, "--chunk 99 --threads 1 --weights file", "as in the file", "for 2 slots of at most 256), 99 tokens a step"},
 		{"many slots given", []string{"--slots", "60"}, "--chunk 120 --threads 1 --weights file", "as in the file", "for 60 slots of at most 256), 120 tokens a step"},
 		{"another context", []string{"--context", "300"}, "", "", "for 64 slots of at most 300), 512 tokens a step"},
