@@ -223,10 +223,11 @@ func TestPageMarksEarlyStops(t *testing.T) {
 		"Margin of seat 0, a, he":         1,
 		"a, ColonelBlotto-v0, en over ar": 1,
 		"Mean over the games, en":         1, "Mean over the games, ar": 1, game + ", en": 1, game + ", ar": 1,
+		"a; moving first is worth 120, en": 2, "a; moving first is worth 120, ar": 2, "a; moving first is worth 120, he": 2, // of the game and of all
 		"Language gap, " + game: 1, "Language gap, mean": 1, "The runs, language gap": 1,
 		"Margin of seat 0 over seat 1, all games, " + game: 1,
 	}
-	if !maps.Equal(marked, want) || notes != 4 {
+	if !maps.Equal(marked, want) || notes != 5 {
 		t.Errorf("marked %v, want %v; %d notes", marked, want, notes)
 	}
 }
