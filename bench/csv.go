@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding/csv"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -51,19 +52,7 @@ func (c Comparison) WriteCSV(dir string) error {
 }
 
 func (s sheet) write(path string) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, wholefile.Cause(err))
-	}
-	w := csv.NewWriter(f)
-	err = w.WriteAll(s.rows)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, wholefile.Cause(err))
-	}
-	return nil
+	return wholefile.Write(path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(s.rows) })
 }
 
 // add appends a line of strings and numbers.
