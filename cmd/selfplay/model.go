@@ -37,7 +37,7 @@ type player struct {
 // converted to be loaded is.
 func choosePlayer(c *cobra.Command, name string, quiet bool) (player, error) {
 	if name == "" {
-		return player{}, usagef("--model is missing: give %s", modelFlag)
+		return player{}, usagef("--model is missing: give %s", c.Flags().Lookup("model").Usage)
 	}
 	if policy, ok := builtins[name]; ok {
 		return player{policy: policy, id: bench.Model{Name: name}}, nil

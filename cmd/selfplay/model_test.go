@@ -57,3 +57,13 @@ func TestSyntheticFails(t *testing.T) {
 		}
 	}
 }
+
+// Who forgets --model is told of what the command takes, and of nothing that it refuses.
+func TestMissingModel(t *testing.T) {
+	for command, want := range map[string]string{"bench": modelFlag, "tune": fileFlag, "eval belebele --data .": fileFlag, "debug greedy": fileFlag} {
+		r := selfplay("", strings.Fields(command)...)
+		if r.code != 2 || r.stderr != "selfplay: --model is missing: give "+want+"\n" {
+			t.Errorf("%s: %d: %s", command, r.code, r.stderr)
+		}
+	}
+}
