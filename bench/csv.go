@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding/csv"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -51,19 +52,7 @@ func (c Comparison) WriteCSV(dir string) error {
 }
 
 func (s sheet) write(path string) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, wholefile.Cause(err))
-	}
-	w := csv.NewWriter(f)
-	err = w.WriteAll(s.rows)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, wholefile.Cause(err))
-	}
-	return nil
+	return wholefile.Write(path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(s.rows) })
 }
 
 // add appends a line of strings and numbers.
@@ -125,7 +114,7 @@ func (rep *Report) sheets() []sheet {
 		if t := entry(rep.Tests, game); t != nil {
 			p, holm = &t.P, &t.PHolm
 		}
-		gaps.add(game, entry(rep.Gap, game), low, high, p, holm, entry(rep.SeatMargin, game), seatLow, seatHigh, rep.EarlyGap(game), rep.EarlySeat(game))
+		gaps.add(game, entry(rep.Gap, game), low, high, p, holm, entry(rep.SeatMargin, game), seatLow, seatHigh, rep.EarlyGap(game), rep.EarlyGame(game))
 	}
 	low, high := ends(rep.GapMeanCI)
 	var none *float64
@@ -177,17 +166,17 @@ func (rep *Report) meanRows(s *sheet, game string) {
 }
 
 func (rep *Report) ratingSheet() sheet {
-	s := newSheet("ratings", "game", "lang", "elo", "se", "low", "high", "best_rank", "worst_rank")
-	add := func(game string, r Rating) {
+	s := newSheet("ratings", "game", "lang", "elo", "se", "low", "high", "best_rank", "worst_rank", "stopped_early")
+	add := func(game string, r Rating, early bool) {
 		for _, l := range r.Langs {
-			s.add(game, l.Lang, l.Elo, l.SE, l.CI[0], l.CI[1], l.Ranks[0], l.Ranks[1])
+			s.add(game, l.Lang, l.Elo, l.SE, l.CI[0], l.CI[1], l.Ranks[0], l.Ranks[1], early)
 		}
 	}
 	for _, game := range rep.Experiment.Games {
-		add(game, rep.Ratings[game])
+		add(game, rep.Ratings[game], rep.EarlyGame(game))
 	}
 	if rep.RatingAll != nil {
-		add("all", *rep.RatingAll)
+		add("all", *rep.RatingAll, rep.EarlyGame(""))
 	}
 	return *s
 }

@@ -77,6 +77,37 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
+// Tables that do not fit any more leave those that were there.
+func TestCSVOnFullDisk(t *testing.T) {
+	all := SideBySide([]*Report{fortyGames(t)})
+	onOwnDisk(t, "1m", func(dir string, _ func(uintptr, string)) {
+		read := func() map[string]string {
+			files := map[string]string{}
+			paths, _ := filepath.Glob(filepath.Join(dir, "csv", "*")) // hidden ones too
+			for _, path := range paths {
+				b, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				files[path] = string(b)
+			}
+			return files
+		}
+		if err := all.WriteCSV(filepath.Join(dir, "csv")); err != nil {
+			t.Fatal(err)
+		}
+		before := read()
+		if err := os.WriteFile(filepath.Join(dir, "rest"), make([]byte, 2<<20), 0o600); err == nil {
+			t.Fatal("the disk is not full")
+		}
+		err := all.WriteCSV(filepath.Join(dir, "csv"))
+		checkLine(t, err, []string{"cannot write " + filepath.Join(dir, "csv", "games.csv") + ": no space left on device"})
+		if after := read(); len(before) < 10 || !maps.Equal(before, after) {
+			t.Errorf("%d files, then %d others", len(before), len(after))
+		}
+	})
+}
+
 // A run whose writer was killed has games in its log alone. On a disk that is read-only
 // they are read, or it is said what they need: they are never left out in silence.
 func TestReadOnlyAfterKill(t *testing.T) {

@@ -107,14 +107,14 @@ func (rep *Report) opponentTable(b *strings.Builder) {
 // strengthTable has a row per game and a column per language.
 func (rep *Report) strengthTable(b *strings.Builder) {
 	g := grid{append([]string{"strength"}, rep.Labels...)}
-	row := func(name string, r Rating) {
+	row := func(name, game string, r Rating) {
 		cells := map[string]string{}
 		for _, s := range r.Langs {
 			rank := fmt.Sprint(s.Ranks[0])
 			if s.Ranks[1] > s.Ranks[0] {
 				rank += fmt.Sprintf("-%d", s.Ranks[1])
 			}
-			cells[s.Lang] = noMinusZero(fmt.Sprintf("%+.0f", s.Elo)) + " " + rank
+			cells[s.Lang] = marked(noMinusZero(fmt.Sprintf("%+.0f", s.Elo))+" "+rank, rep.EarlyGame(game))
 		}
 		line := []string{name}
 		for _, lang := range rep.Labels {
@@ -124,11 +124,11 @@ func (rep *Report) strengthTable(b *strings.Builder) {
 	}
 	for _, game := range rep.Experiment.Games {
 		if r, ok := rep.Ratings[game]; ok {
-			row(game, r)
+			row(game, game, r)
 		}
 	}
 	if rep.RatingAll != nil {
-		row("all games", *rep.RatingAll)
+		row("all games", "", *rep.RatingAll)
 	}
 	if len(g) > 1 {
 		g.write(b)

@@ -103,8 +103,8 @@ func around(value float64, errors []float64, low, high float64) Interval {
 	return Interval{max(low, min(high, value+at(0.025))), min(high, max(low, value+at(0.975)))}
 }
 
-// mirrored is the interval of the same value with its sign turned.
-func (i Interval) mirrored() Interval { return Interval{-i[1], -i[0]} }
+// mirrored is the interval of the same value with its sign turned, of which 0 has none.
+func (i Interval) mirrored() Interval { return Interval{0 - i[1], 0 - i[0]} }
 
 // pairIntervals are those of the margins of each label over each other one.
 func pairIntervals(labels []string, margins map[string]map[string]float64, errors func(a, b string) []float64) map[string]map[string]Interval {

@@ -45,7 +45,8 @@ func rate(matrices []Matrix, labels []string) (*Rating, bool) {
 		r.First += theta[k+2*g] * eloALogit / float64(len(matrices))
 	}
 	for i, lang := range played {
-		s := Strength{Lang: lang, Elo: math.Round(theta[i]*eloALogit*1e6) / 1e6, SE: eloALogit * math.Sqrt(centred(covariance, i, k)), Ties: []string{}}
+		// 0 + makes 0 of -0.
+		s := Strength{Lang: lang, Elo: 0 + math.Round(theta[i]*eloALogit*1e6)/1e6, SE: eloALogit * math.Sqrt(centred(covariance, i, k)), Ties: []string{}}
 		s.CI = Interval{s.Elo - z95*s.SE, s.Elo + z95*s.SE}
 		r.Langs = append(r.Langs, s)
 	}

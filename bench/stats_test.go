@@ -233,6 +233,20 @@ func TestRatingByHand(t *testing.T) {
 	}
 }
 
+// Zero has no sign, neither as the strength of what is in the middle nor at the end of
+// an interval: files are read by programs, and pages by people.
+func TestZeroHasNoSign(t *testing.T) {
+	for n := 1; n <= 20; n++ {
+		r, _ := rate([]Matrix{{{"a", "b"}: {n, 0, 1}, {"b", "a"}: {1, n, 0}, {"c", "b"}: {0, n, 1}, {"b", "c"}: {n, 1, 0}}}, []string{"a", "b", "c"})
+		if middle := r.Langs[1]; middle.Lang != "b" || middle.Elo != 0 || math.Signbit(middle.Elo) {
+			t.Errorf("%d: %+v", n, r.Langs)
+		}
+	}
+	if i := (Interval{0, 0.5}).mirrored(); i != (Interval{-0.5, 0}) || math.Signbit(i[1]) {
+		t.Errorf("%v", i)
+	}
+}
+
 // The fit finds what games were drawn from: strengths, the worth of moving first,
 // and who can't be told apart.
 func TestRatingRecovers(t *testing.T) {

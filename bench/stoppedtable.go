@@ -34,8 +34,9 @@ func (rep *Report) EarlyRecovery(game string, r Recovery) bool {
 	return rep.EarlyMean(game, r.Label) || rep.EarlyMean(game, r.Interface) || rep.EarlyMean(game, r.Best)
 }
 
-// EarlySeat says whether a pair that stopped early is in what moving first is worth.
-func (rep *Report) EarlySeat(game string) bool {
+// EarlyGame says whether a pair that stopped early is in what is made of all cells of a
+// game: what moving first is worth, and strengths.
+func (rep *Report) EarlyGame(game string) bool {
 	return rep.early(game, "", func(StoppedCell) bool { return true })
 }
 

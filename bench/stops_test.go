@@ -148,7 +148,7 @@ func TestStopsAreMarked(t *testing.T) {
 		for _, game := range []string{"Nim-v0", "", "TicTacToe-v0"} {
 			here := game != "TicTacToe-v0"
 			got := []bool{rep.EarlyPair(game, "en", "de"), rep.EarlyPair(game, "de", "en"), rep.EarlyMean(game, "en"), rep.EarlyGap(game), rep.EarlyPair(game, "de", "de"),
-				rep.EarlySeat(game), rep.EarlyAgainst(game, "en", "builtin:random"), rep.EarlyAgainst(game, "en", "builtin:optimal"), rep.EarlyAgainst(game, "de", "builtin:random")}
+				rep.EarlyGame(game), rep.EarlyAgainst(game, "en", "builtin:random"), rep.EarlyAgainst(game, "en", "builtin:optimal"), rep.EarlyAgainst(game, "de", "builtin:random")}
 			want := []bool{c.pair && here, c.pair && here, c.mean && here, c.gap && here, c.own && here, c.seat && here, c.against && here, false, false}
 			if !slices.Equal(got, want) {
 				t.Errorf("%s, %q: %v, want %v", c.name, game, got, want)
@@ -163,7 +163,7 @@ func TestStopsAreMarked(t *testing.T) {
 	rep.Stopped = []StoppedCell{cell("en", "he", "")}
 	rep.Stopped[0].Game = "TicTacToe-v0"
 	marked := textOf(t, rep)
-	for _, want := range []string{"\nen         .  +0.25* +0.25* ±0.56  -0.50\n", "\nfirst  +0.00  +0.50\n", "\ngap 0.50* (", "\nmoving first +0.43* (", "150%* -", "\nmean gap 0.56* (", "\n" + earlyLegend} {
+	for _, want := range []string{"\nen         .  +0.25* +0.25* ±0.56  -0.50\n", "\nfirst  +0.00  +0.50\n", "\ngap 0.50* (", "\nmoving first +0.43* (", "150%* -", "\nTicTacToe-v0   -51 1-3* -219 1-3* +269 1-3*\nSimpleTak-v0  +241 1-2  -241 1-2         -\n", "\nall games      -73 1-3* ", "\nmean gap 0.56* (", "\n" + earlyLegend} {
 		if !strings.Contains(marked, want) {
 			t.Errorf("no %q in:\n%s", want, marked)
 		}
@@ -179,6 +179,7 @@ func TestStopsAreMarked(t *testing.T) {
 		"margins":   {",forty,TicTacToe-v0,en,he,": ",true", ",forty,TicTacToe-v0,en,he+en,": ",false", ",forty,Nim-v0,en,he,": ",false", ",forty,mean,en,he,": ",true"},
 		"means":     {",forty,TicTacToe-v0,en,": ",true,false", ",forty,Nim-v0,en,": ",false,false", ",forty,mean,en,": ",true,"},
 		"gaps":      {",forty,TicTacToe-v0,": ",true,true", ",forty,Nim-v0,": ",false,false", ",forty,mean,": ",true,"},
+		"ratings":   {",forty,TicTacToe-v0,en,": ",true", ",forty,Nim-v0,en,": ",false", ",forty,all,en,": ",true"},
 		"recovery":  {",forty,TicTacToe-v0,he+en,": ",true"},
 		"opponents": {",forty,TicTacToe-v0,builtin:optimal,en,both,": ",false"},
 	} {

@@ -75,7 +75,7 @@ func (rep *Report) gameText(b *strings.Builder, game string) {
 		fmt.Fprintf(b, "gap %s (%s), %s\n", marked(fmt.Sprintf("%.2f", gap), rep.EarlyGap(game)), spread(rep.GapCI[game], "%.2f"), p)
 	}
 	if v, ok := rep.SeatMargin[game]; ok {
-		fmt.Fprintf(b, "moving first %s (%s)\n", marked(plus(v), rep.EarlySeat(game)), spread(rep.SeatMarginCI[game], "%+.2f"))
+		fmt.Fprintf(b, "moving first %s (%s)\n", marked(plus(v), rep.EarlyGame(game)), spread(rep.SeatMarginCI[game], "%+.2f"))
 	}
 	fmt.Fprintf(b, "seat 0 won %s, seat 1 %s, drawn %s, lost by invalid moves %s\n",
 		screen.Thousands(c.Wins0), screen.Thousands(c.Wins1), screen.Thousands(c.Draws), screen.Thousands(c.InvalidLosses))

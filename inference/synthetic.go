@@ -228,6 +228,12 @@ func layerless(name string) string {
 	return name
 }
 
+// CheckSynthetic says whether there is a synthetic model of this name.
+func CheckSynthetic(name string) error {
+	_, _, err := parseSynthetic(name)
+	return err
+}
+
 // SyntheticID checks the name of a synthetic model and gives what tells its
 // weights from others: their size in bytes and a hash.
 func SyntheticID(name string) (size int64, sha string, err error) {

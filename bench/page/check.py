@@ -30,6 +30,10 @@ addEventListener("load", () => {
     const r = e.getBoundingClientRect();
     if ((r.right > innerWidth + 1 || r.left < -1) && !scrolls(e)) found.push(e.tagName + "." + e.className + " reaches from " + r.left + " to " + r.right);
   });
+  document.querySelectorAll("svg text").forEach(e => {
+    const r = e.getBoundingClientRect(), s = e.ownerSVGElement.getBoundingClientRect();
+    if (r.right > s.right + 0.5 || r.left < s.left - 0.5) found.push("cut off: " + e.textContent + " in " + e.ownerSVGElement.getAttribute("aria-label"));
+  });
   let texts = 0, rtl = 0;
   document.querySelectorAll(".text,.board").forEach(e => {
     const s = getComputedStyle(e), want = e.className == "board" ? "ltr" : e.dir;

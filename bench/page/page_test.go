@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 
@@ -186,8 +187,21 @@ func TestPageHasEveryMargin(t *testing.T) {
 	}
 }
 
-// Texts of games stand in their language and direction, with what could harm
-// made visible.
+// A drawing's edge cuts nothing off: its letters are 10 units high and at most 7 wide.
+func TestPlotLabelsFit(t *testing.T) {
+	r := testRun(t, "a", "en", "ar", "he")
+	b := &builder{names: []string{"a"}, reports: []*bench.Report{r.Report}, labels: r.Report.Labels}
+	plots := b.profilePlot("", func(r *bench.Report) (map[string]float64, map[string]bench.Interval) { return r.MuMean, r.MuMeanCI })
+	if len(plots) != 1 || len(plots[0].Ticks) != 3 {
+		t.Fatalf("%+v", plots)
+	}
+	for _, tick := range plots[0].Ticks {
+		if half := 3.5 * float64(utf8.RuneCountInString(tick.Label)); tick.X-half < 0 || tick.X+half > plots[0].W {
+			t.Errorf("%q around %v of %v", tick.Label, tick.X, plots[0].W)
+		}
+	}
+}
+
 // A pair that stopped early is marked wherever its margin or what is made of it stands,
 // with a line on what that means; of a run that stopped none there is no mark.
 func TestPageMarksEarlyStops(t *testing.T) {
@@ -223,14 +237,17 @@ func TestPageMarksEarlyStops(t *testing.T) {
 		"Margin of seat 0, a, he":         1,
 		"a, ColonelBlotto-v0, en over ar": 1,
 		"Mean over the games, en":         1, "Mean over the games, ar": 1, game + ", en": 1, game + ", ar": 1,
+		"a; moving first is worth 120, en": 2, "a; moving first is worth 120, ar": 2, "a; moving first is worth 120, he": 2, // of the game and of all
 		"Language gap, " + game: 1, "Language gap, mean": 1, "The runs, language gap": 1,
 		"Margin of seat 0 over seat 1, all games, " + game: 1,
 	}
-	if !maps.Equal(marked, want) || notes != 4 {
+	if !maps.Equal(marked, want) || notes != 5 {
 		t.Errorf("marked %v, want %v; %d notes", marked, want, notes)
 	}
 }
 
+// Texts of games stand in their language and direction, with what could harm
+// made visible.
 func TestPageDirections(t *testing.T) {
 	page := mustWrite(t, testRun(t, "m", "en", "ar", "he"))
 	byLang, boards := map[string]int{}, 0

@@ -16,7 +16,7 @@ func (b *builder) play() section {
 		first.addRow(game, b.each(func(r *bench.Report) cell {
 			v, ok := r.SeatMargin[game]
 			ci, hasCI := r.SeatMarginCI[game]
-			return early(withInterval(margin(v, ok, bench.Interval{}, false), ci, hasCI), r.EarlySeat(game))
+			return early(withInterval(margin(v, ok, bench.Interval{}, false), ci, hasCI), r.EarlyGame(game))
 		})...)
 	}
 	s.Groups = []group{{Title: "Moving first", Tables: with(first)}}

@@ -44,7 +44,7 @@ type legend struct {
 const (
 	plotWidth = 320.0
 	plotLeft  = 52.0
-	plotRight = 12.0
+	plotRight = 18.0 // half of "+0.20"
 )
 
 // profilePlot draws mean margins; none if there are none.

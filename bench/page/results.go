@@ -282,18 +282,18 @@ func recoveryTable(name string, r *bench.Report) table {
 
 // strengths are the ratings.
 func (b *builder) strengths() section {
-	s := section{ID: "ratings", Title: "Strength",
+	s := section{ID: "ratings", Title: "Strength", Note: b.earlyNote(),
 		Intro: "One number for each language that explains its wins, draws and losses best, in Elo points: 400 more means ten wins for a loss. Ranks are those that a language may have; it ties with those whose intervals overlap its own."}
 	all := group{Title: "All games together"}
 	for i, r := range b.reports {
-		all.Tables = append(all.Tables, with(ratingTable(b.names[i], r.RatingAll))...)
+		all.Tables = append(all.Tables, with(ratingTable(b.names[i], r.RatingAll, r.EarlyGame("")))...)
 	}
 	s.Groups = []group{all}
 	for _, game := range b.games {
 		g := group{Title: clean(game), Folded: len(all.Tables) > 0}
 		for i, r := range b.reports {
 			if rating, ok := r.Ratings[game]; ok {
-				g.Tables = append(g.Tables, with(ratingTable(b.names[i], &rating))...)
+				g.Tables = append(g.Tables, with(ratingTable(b.names[i], &rating, r.EarlyGame(game)))...)
 			}
 		}
 		s.Groups = append(s.Groups, g)
@@ -301,7 +301,7 @@ func (b *builder) strengths() section {
 	return s
 }
 
-func ratingTable(name string, r *bench.Rating) table {
+func ratingTable(name string, r *bench.Rating, stopped bool) table {
 	if r == nil {
 		return table{}
 	}
@@ -320,7 +320,7 @@ func ratingTable(name string, r *bench.Rating) table {
 			ties += clean(other)
 		}
 		interval := cell{Text: number(l.CI[0], "%.0f").Text + " to " + number(l.CI[1], "%.0f").Text}
-		t.addRow(l.Lang, number(l.Elo, "%.0f"), interval, cell{Text: rank}, cell{Text: ties})
+		t.addRow(l.Lang, early(number(l.Elo, "%.0f"), stopped), interval, cell{Text: rank}, cell{Text: ties})
 	}
 	return t
 }

@@ -138,9 +138,14 @@ func chance(p float64) cell {
 	return c
 }
 
+// number is a value with a sign only if it can be seen: never "−0".
 func number(v float64, format string) cell {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return none
 	}
-	return cell{Text: strings.Replace(fmt.Sprintf(format, v), "-", "−", 1)}
+	s := fmt.Sprintf(format, v)
+	if strings.Trim(s, "-0.") == "" {
+		s = strings.TrimPrefix(s, "-")
+	}
+	return cell{Text: strings.Replace(s, "-", "−", 1)}
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -57,6 +58,20 @@ func TestLabels(t *testing.T) {
 	} {
 		if got := [3]string{bench.InterfaceOf(label), bench.Experiment{}.ReasonsIn(label), direction(bench.InterfaceOf(label))}; got != want {
 			t.Errorf("%s: %v, want %v", label, got, want)
+		}
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for _, c := range []struct {
+		value        float64
+		format, want string
+	}{
+		{-0.4, "%.0f", "0"}, {math.Copysign(0, -1), "%.1f", "0.0"}, {-0.6, "%.0f", "−1"}, {-10, "%.0f", "−10"}, {0.04, "%+.1f", "+0.0"}, {-0.04, "%+.2f", "−0.04"},
+		{math.NaN(), "%.0f", none.Text}, {math.Inf(-1), "%.0f", none.Text},
+	} {
+		if got := number(c.value, c.format).Text; got != c.want {
+			t.Errorf("%v as %s: %q, want %q", c.value, c.format, got, c.want)
 		}
 	}
 }

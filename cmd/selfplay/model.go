@@ -37,7 +37,7 @@ type player struct {
 // converted to be loaded is.
 func choosePlayer(c *cobra.Command, name string, quiet bool) (player, error) {
 	if name == "" {
-		return player{}, usagef("--model is missing: give %s", modelFlag)
+		return player{}, usagef("--model is missing: give %s", c.Flags().Lookup("model").Usage)
 	}
 	if policy, ok := builtins[name]; ok {
 		return player{policy: policy, id: bench.Model{Name: name}}, nil
@@ -46,9 +46,12 @@ func choosePlayer(c *cobra.Command, name string, quiet bool) (player, error) {
 		return player{}, usagef("--model %s: there is no such player; builtin:random and builtin:optimal are", name)
 	}
 	if inference.IsSynthetic(name) {
+		if err := inference.CheckSynthetic(name); err != nil {
+			return player{}, usagef("--model %w", err)
+		}
 		size, sha, err := inference.SyntheticID(name)
 		if err != nil {
-			return player{}, usagef("--model %w", err)
+			return player{}, fmt.Errorf("--model %w", err)
 		}
 		return player{id: bench.Model{Name: name, Size: size, SHA256: sha}, path: name}, nil
 	}
@@ -94,6 +97,9 @@ func findModel(c *cobra.Command, name string) (path string, err error) {
 		return "", usagef("--model is missing: give %s", fileFlag)
 	}
 	if inference.IsSynthetic(name) {
+		if err := inference.CheckSynthetic(name); err != nil {
+			return "", usagef("--model %w", err)
+		}
 		return name, nil
 	}
 	err = withFinder(c, false, func(ctx context.Context, f *files.Finder) error {

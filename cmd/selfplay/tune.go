@@ -40,7 +40,7 @@ func tuneCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return runTune(c, f) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.model, "model", "", modelFlag)
+	fl.StringVar(&f.model, "model", "", fileFlag)
 	fl.IntVar(&f.context, "context", defaultContext, "tokens of a turn's prompt and answer together, as for bench")
 	fl.IntVar(&f.slots, "slots", 0, "the most games at once that are tried (default: what memory allows, at most 64)")
 	f.deviceFlags.addTo(fl, false)

@@ -12,8 +12,8 @@ import (
 )
 
 // Write makes a file of what write writes, or leaves what was there: the file appears
-// under its name when all of it is on the disk. Its own errors name the file; those of
-// write are given as they are.
+// under its name when all of it is on the disk. Errors of the disk name the file, also
+// where write gives them; others of write are given as they are.
 func Write(path string, write func(io.Writer) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("cannot write %s: it is there and is no file", path)
@@ -27,12 +27,15 @@ func Write(path string, write func(io.Writer) error) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	w := bufio.NewWriterSize(f, 1<<16)
-	if err := write(w); err != nil {
+	w := bufio.NewWriterSize(named{f, path}, 1<<16)
+	if err = write(w); err == nil {
+		err = w.Flush()
+	}
+	if err != nil {
 		f.Close()
 		return err
 	}
-	err = errors.Join(w.Flush(), f.Chmod(0o644), f.Sync())
+	err = errors.Join(f.Chmod(0o644), f.Sync())
 	err = errors.Join(err, f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
@@ -41,6 +44,21 @@ func Write(path string, write func(io.Writer) error) (err error) {
 		return fmt.Errorf("cannot write %s: %w", path, Cause(err))
 	}
 	return nil
+}
+
+// A named file is one whose errors tell another path than the one that it has until it
+// is whole.
+type named struct {
+	f    io.Writer
+	path string
+}
+
+func (n named) Write(p []byte) (int, error) {
+	written, err := n.f.Write(p)
+	if err != nil {
+		err = fmt.Errorf("cannot write %s: %w", n.path, Cause(err))
+	}
+	return written, err
 }
 
 // Bytes makes a file of these, as Write does.

@@ -43,3 +43,15 @@ func TestWrite(t *testing.T) {
 		}
 	}
 }
+
+// What fails on the disk is told of the file that was asked for.
+func TestNamed(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), ".page.html.123"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if _, err := (named{f, "page.html"}).Write([]byte("x")); err == nil || err.Error() != "cannot write page.html: file already closed" || !errors.Is(err, os.ErrClosed) {
+		t.Error(err)
+	}
+}
