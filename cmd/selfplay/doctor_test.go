@@ -38,7 +38,7 @@ func TestDoctor(t *testing.T) {
 		`          What is the capital of France\? Answer in one sentence\.\[0 <\|end\|>\]`,
 		`          \[1 <\|start\|>\]assistant`,
 		`thinking  the template has no switch for it`,
-		`plan      weights 1 MB \(as in the file\), cache 128 MB \(f16, 131072 tokens for 64 slots of at most 2048\), 512 tokens a step, \d+ threads`,
+		`plan      weights 1 MB \(as in the file\), cache 128 MB \(f16, 131072 tokens for 64 slots of at most 2048\), 512 tokens a step, \d+ threads?`,
 		`          1\.0 KB of cache a token, working set [\d.]+ MB; memory has room for \d+ tokens`,
 		`answer    .*`,
 		`          108 tokens read at [\d.]+ tokens/s.*`,
