@@ -77,8 +77,8 @@ func TestMergeCommand(t *testing.T) {
 		want []string
 		args []string
 	}{
-		{0, []string{out + ": 12 of 12 games from 1 runs joined\n"}, []string{"merge", "--out", out, run}},
-		{0, []string{"12 of 12 games from 1 runs had been joined already"}, []string{"merge", run, "--out", out}},
+		{0, []string{out + ": 12 of 12 games from 1 run joined\n"}, []string{"merge", "--out", out, run}},
+		{0, []string{"12 of 12 games from 1 run had been joined already"}, []string{"merge", run, "--out", out}},
 		{1, []string{"different experiments: seed is 1 there, 2 here"}, []string{"merge", run, other, "--out", out + "2"}},
 		{1, []string{"both hold game Nim-v0/en-en/0"}, []string{"merge", run, run, "--out", out + "2"}},
 		{2, []string{"--out"}, []string{"merge", run}},

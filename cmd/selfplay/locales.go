@@ -68,7 +68,7 @@ func printListing(w io.Writer, l *locales.Listing) error {
 	fmt.Fprintf(w, "%s: %s, %s\n\n", l.Source, screen.Counted(len(l.Langs), "language", "languages"), screen.Counted(len(l.Games), "game", "games"))
 	fmt.Fprintln(t, "language\tname\ttier\tgames\tright\tin English\tgames with known faults")
 	for _, lang := range l.Langs {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", lang.Lang, orDash(lang.Name), lang.Tier, len(lang.Games), percent(lang.Fidelity), percent(lang.Fallback), orDash(strings.Join(lang.Flagged, " ")))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", lang.Lang, orDash(lang.Name), lang.Tier, len(lang.Games), percent(lang.Fidelity, math.Floor), percent(lang.Fallback, math.Ceil), orDash(strings.Join(lang.Flagged, " ")))
 	}
 	fmt.Fprintln(t, "\ngame\tplayed here\tlanguages\twhich")
 	for _, g := range l.Games {
@@ -90,11 +90,13 @@ func printListing(w io.Writer, l *locales.Listing) error {
 	return nil
 }
 
-func percent(share *float64) string {
+// percent gives a tenth of it; a share is rounded to what is worse, so that none looks
+// like one of a better tier.
+func percent(share *float64, round func(float64) float64) string {
 	if share == nil {
 		return "-"
 	}
-	return strconv.FormatFloat(math.Round(*share*10)/10, 'f', -1, 64) + "%"
+	return strconv.FormatFloat(round(*share*10)/10, 'f', -1, 64) + "%"
 }
 
 // coverage names the languages that a game has, or if that is shorter those

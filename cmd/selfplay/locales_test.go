@@ -29,7 +29,7 @@ func localeFolder(t *testing.T, files map[string]string) string {
 
 var someLocales = map[string]string{
 	"common/en.json": `{}`, "common/kk.json": `{}`, "common/yo.json": `{}`,
-	"common/_trackb_confidence.json": `{"kk": {"name": "Kazakh", "tier": "CERTIFIED_FLAGGED", "post_repair_fidelity_pct": 99, "flagged_games": ["Chess"]}}`,
+	"common/_trackb_confidence.json": `{"kk": {"name": "Kazakh", "tier": "CERTIFIED_FLAGGED", "post_repair_fidelity_pct": 84.96, "flagged_games": ["Chess"]}}`,
 	"Chess/en.json":                  `{"a": "Say '[e2e4]'."}`, "Chess/kk.json": `{"a": "'[e2e4]' деп жазыңыз."}`, "Chess/yo.json": `{"a": "[e2]"}`,
 	"Nim/en.json": `{"a": "Take."}`,
 }
@@ -41,7 +41,7 @@ func TestLocalesList(t *testing.T) {
 
 language  name    tier               games  right  in English  games with known faults
 en        -       source             2      -      -           -
-kk        Kazakh  CERTIFIED_FLAGGED  1      99%    -           Chess
+kk        Kazakh  CERTIFIED_FLAGGED  1      84.9%  -           Chess
 yo        -       unrecorded         1      -      -           -
 
 game   played here  languages  which

@@ -315,7 +315,7 @@ func TestFaults(t *testing.T) {
 		{"unknown command", 2, []string{"plya"}, []string{"plya"}},
 		{"too many arguments", 2, []string{"arg"}, []string{"export", "a", "b"}},
 		{"no run named", 2, []string{"arg"}, []string{"report"}},
-		{"a run twice", 2, []string{"twice"}, []string{"report", other, other}},
+		{"a run twice", 2, []string{"twice"}, []string{"report", other, other + "/."}},
 		{"no model of the paper", 2, []string{"--paper", "builtin:random", "Qwen3-4B", "--paper-model"}, []string{"report", other, "--paper"}},
 		{"another model than the paper's", 2, []string{"--paper-model", "GPT"}, []string{"report", other, "--paper", "--paper-model", "GPT"}},
 		{"a model of no paper", 2, []string{"--paper-model"}, []string{"report", other, "--paper-model", "Qwen3-4B"}},

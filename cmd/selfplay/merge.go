@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"selfplay/bench"
+	"selfplay/bench/screen"
 )
 
 func mergeCommand() *cobra.Command {
@@ -35,7 +36,7 @@ func mergeCommand() *cobra.Command {
 			if m.Already {
 				did = "had been joined already"
 			}
-			_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %d of %d games from %d runs %s\n", out, m.Games, m.Planned, len(args), did)
+			_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %d of %d games from %s %s\n", out, m.Games, m.Planned, screen.Counted(len(args), "run", "runs"), did)
 			return err
 		},
 	}

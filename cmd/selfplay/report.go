@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -57,7 +58,7 @@ func runReport(c *cobra.Command, f *reportFlags, runs []string) error {
 	}
 	var reports []*bench.Report
 	for i, dir := range runs {
-		if slices.Contains(runs[:i], dir) {
+		if slices.ContainsFunc(runs[:i], func(other string) bool { return filepath.Clean(other) == filepath.Clean(dir) }) {
 			return usagef("run %s is given twice", dir)
 		}
 		done := waiting(c.ErrOrStderr(), "computing the tables of "+dir)

@@ -275,7 +275,7 @@ func TestFiles(t *testing.T) {
 		filepath.Join(dir, "none.gguf"):     "no such file",
 		filepath.Join(dir, "x.safetensors"): "name the folder that it lies in",
 		dir:                                 "a folder of GGUF files: name one of them, such as model.gguf",
-		t.TempDir():                         "not a Hugging Face folder",
+		t.TempDir():                         "not a Hugging Face folder, which has a config.json: name",
 		"/dev/null":                         "neither a file nor a folder",
 	} {
 		_, err := f.Find(context.Background(), name)

@@ -30,7 +30,10 @@ func (f *Finder) fromFolder(ctx context.Context, dir string) (Model, error) {
 		if ggufs, _ := filepath.Glob(filepath.Join(escapeGlob(dir), "*.gguf")); len(ggufs) > 0 {
 			return Model{}, fmt.Errorf("%s: a folder of GGUF files: name one of them, such as %s", dir, filepath.Base(ggufs[0]))
 		}
-		return Model{}, fmt.Errorf("%s: not a Hugging Face folder: %w", dir, err)
+		if !errors.Is(err, os.ErrNotExist) {
+			return Model{}, err
+		}
+		return Model{}, fmt.Errorf("%s: not a Hugging Face folder, which has a config.json: name such a folder, or a GGUF file", dir)
 	}
 	c, err := openFolder(dir)
 	if err != nil {
