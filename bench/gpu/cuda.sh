@@ -6,10 +6,11 @@
 #
 # SOURCE is the folder of the Go module github.com/ollama/ollama, of which
 # CMakeLists.txt and ml/backend/ggml are enough, VERSION the one that it has, which
-# the program must have too; FOLDER ends in lib/ollama. The toolkit is that of CUDA_HOME, of the nvcc on PATH, or /usr/local/cuda. CUDA_ARCH
-# (90-real: H200 and H100) is a value of CMake's CUDA_ARCHITECTURES, TREES what the
-# names of build trees begin with, JOBS how many compilers run at once (one for
-# every core). Ctrl-C and a second call go on where the first one stopped.
+# the program must have too; FOLDER ends in lib/ollama. The toolkit is that of
+# CUDA_HOME, of the nvcc on PATH, or /usr/local/cuda. CUDA_ARCH (90-real: H200 and
+# H100) is a value of CMake's CUDA_ARCHITECTURES, TREES what the names of build trees
+# begin with, JOBS how many compilers run at once (one for every core). Ctrl-C and a
+# second call go on where the first one stopped.
 set -euo pipefail
 source=${1:?name the folder of the module} version=${2:?give the version of the module} folder=${3:?name the folder for the library}
 arch=${CUDA_ARCH:-90-real}
