@@ -65,8 +65,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 			code = 2
 		}
 		// A context has tokens in this program, and nobody cancels one.
-		said := strings.ReplaceAll(err.Error(), context.Canceled.Error(), "interrupted")
-		tell(stderr, "selfplay: "+screen.Harmless(said))
+		err = errors.New(strings.ReplaceAll(err.Error(), context.Canceled.Error(), "interrupted"))
+		tell(stderr, "selfplay: "+screen.Harmless(err.Error()))
 	}
 	logged.close(code, err)
 	return code
