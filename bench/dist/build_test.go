@@ -27,14 +27,7 @@ esac >&2
 // that cannot be built.
 func TestBuildSays(t *testing.T) {
 	dir := installable(t)
-	for name, text := range map[string]string{"go/go": talkative, "cache/selfplay/tokenizers-v1.24.0/libtokenizers.a": ""} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+	lay(t, dir, map[string]string{"go/go": talkative, "cache/selfplay/tokenizers-v1.24.0/libtokenizers.a": ""})
 	for _, c := range []struct {
 		broken    string
 		says, not []string

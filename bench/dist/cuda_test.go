@@ -31,14 +31,7 @@ echo CUDA Toolkit found
 // TestCUDALibraryNamesItsVersion: a program tells by it whether the library suits it.
 func TestCUDALibraryNamesItsVersion(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"bin/cmake": cmake, "toolkit/bin/nvcc": "#!/bin/sh\necho fake\n", "source/ml/backend/ggml/ggml/src/ggml-cuda/CMakeLists.txt": ""} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+	lay(t, dir, map[string]string{"bin/cmake": cmake, "toolkit/bin/nvcc": "#!/bin/sh\necho fake\n", "source/ml/backend/ggml/ggml/src/ggml-cuda/CMakeLists.txt": ""})
 	made := filepath.Join(dir, "lib", "ollama")
 	c := exec.Command("../gpu/cuda.sh", filepath.Join(dir, "source"), "v1.2.3", made)
 	c.Env = append(os.Environ(), "CUDA_HOME="+filepath.Join(dir, "toolkit"), "TREES="+filepath.Join(dir, "tree"), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))

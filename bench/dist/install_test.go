@@ -18,9 +18,19 @@ func installable(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{
+	lay(t, dir, map[string]string{
 		"Makefile": string(makefile), "bin/selfplay": "#!/bin/sh\nreadlink -f \"$0\"\n", "lib/ollama/libggml-cuda.so": "",
-	} {
+	})
+	if err := os.Symlink("/nowhere/libcublas.so.13", filepath.Join(dir, "lib/ollama/libcublas.so.13")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// lay puts files, which may be programs, below a folder.
+func lay(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -28,10 +38,6 @@ func installable(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink("/nowhere/libcublas.so.13", filepath.Join(dir, "lib/ollama/libcublas.so.13")); err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 func makeIn(dir string, args ...string) (string, error) {
@@ -51,14 +57,7 @@ func TestInstall(t *testing.T) {
 		{"/usr", filepath.Join(t.TempDir(), "a stage")},
 	} {
 		root, args := c.destdir+c.prefix, []string{"PREFIX=" + c.prefix, "DESTDIR=" + c.destdir}
-		for _, name := range []string{"lib/selfplay/lib/ollama/libggml-cpu-old.so", "lib/ollama/libggml-base.so", "bin/ollama"} {
-			if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(root, name), nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
+		lay(t, root, map[string]string{"lib/selfplay/lib/ollama/libggml-cpu-old.so": "", "lib/ollama/libggml-base.so": "", "bin/ollama": ""})
 		if out, err := makeIn(dir, append(args, "install")...); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

@@ -61,14 +61,7 @@ func TestDanglingPage(t *testing.T) {
 		{map[string]string{"README.md": "[b](bench/A.md#top) [x](https://example.org/x)", "bench/A.md": "[c](../README.md) [d](#here)"}, "bin/selfplay"}, // is looked for next
 	} {
 		dir := t.TempDir()
-		for name, text := range c.pages {
-			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
+		lay(t, dir, c.pages)
 		if out, err := exec.Command("./check.sh", dir).CombinedOutput(); err == nil || !strings.Contains(string(out), c.says) || strings.Count(string(out), "\n") != 1 {
 			t.Errorf("%v: %v: %s, want %s", c.pages, err, out, c.says)
 		}
